@@ -1,0 +1,1 @@
+"""Clients, keys, features and integrations: who may ask for what."""

@@ -1,0 +1,108 @@
+"""Keys and secrets: made once, shown once, found by an HMAC under the installation's secret key."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken
+
+from store.settings import Settings
+
+CLIENT_PREFIX = "sk_live_"
+INTEGRATION_PREFIX = "int_live_"
+WIDGET_PREFIX = "wk_"
+_SHOWN_CHARACTERS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key just made. `text` is shown once and kept nowhere."""
+
+    text: str
+    prefix: str
+    key_hash: str
+    signing_secret: bytes
+
+
+class Keyring:
+    """Makes and finds keys, encrypts what must be read again, and signs short-lived tokens."""
+
+    def __init__(self, secret_key: bytes) -> None:
+        assert len(secret_key) >= 32, "the secret key has at least 32 bytes"
+        self._pepper = _derive(secret_key, b"api keys")
+        self._token_key = _derive(secret_key, b"tokens")
+        self._fernet = Fernet(base64.urlsafe_b64encode(_derive(secret_key, b"stored secrets")))
+
+    @classmethod
+    def of(cls, settings: Settings) -> Keyring:
+        """The keyring of this installation; makes its secret key at first use."""
+        given = settings.secret_key.get_secret_value()
+        return cls(hashlib.sha256(given.encode()).digest() if given else _kept_secret(settings.data_dir))
+
+    def hash(self, key: str) -> str:
+        """What a key is found by: hex HMAC-SHA256 under the pepper."""
+        return hmac.new(self._pepper, key.encode(), hashlib.sha256).hexdigest()
+
+    def make_key(self, prefix: str = CLIENT_PREFIX) -> NewKey:
+        text = prefix + secrets.token_urlsafe(32)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return NewKey(
+            text=text,
+            prefix=text[: len(prefix) + _SHOWN_CHARACTERS],
+            key_hash=self.hash(text),
+            signing_secret=self._fernet.encrypt(digest.encode()),
+        )
+
+    def open_secret(self, encrypted: bytes) -> str:
+        """What `make_key` encrypted: hex(SHA-256(key)). Raises cryptography.fernet.InvalidToken."""
+        return self._fernet.decrypt(encrypted).decode()
+
+    def sign_token(self, purpose: str, claims: dict[str, Any], *, lifetime_s: int) -> str:
+        """A token that cannot be read or changed outside, valid for `lifetime_s` and this purpose only."""
+        body = json.dumps({"for": purpose, "until": int(time.time()) + lifetime_s, **claims}, separators=(",", ":"))
+        return Fernet(base64.urlsafe_b64encode(self._token_key)).encrypt(body.encode()).decode().rstrip("=")
+
+    def open_token(self, purpose: str, token: str) -> dict[str, Any] | None:
+        """The claims of a token that is whole, of this purpose and not expired; else None."""
+        try:
+            padded = token + "=" * (-len(token) % 4)
+            body = Fernet(base64.urlsafe_b64encode(self._token_key)).decrypt(padded.encode())
+        except (InvalidToken, ValueError):
+            return None
+        claims: dict[str, Any] = json.loads(body)
+        return claims if claims.get("for") == purpose and claims.get("until", 0) > time.time() else None
+
+
+def make_public_key() -> str:
+    """A widget's public key: it opens nothing by itself, but must not be guessed."""
+    return WIDGET_PREFIX + secrets.token_urlsafe(18)
+
+
+def _derive(secret_key: bytes, purpose: bytes) -> bytes:
+    return hmac.new(secret_key, b"parley/" + purpose, hashlib.sha256).digest()
+
+
+def _kept_secret(data_dir: Path) -> bytes:
+    """The secret key in the data folder, readable by its owner alone; the first process makes it, atomically."""
+    path = data_dir / "secret.key"
+    data_dir.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        draft = data_dir / f"secret.key.{os.getpid()}"
+        draft.touch(mode=0o600)
+        draft.write_bytes(secrets.token_bytes(32))
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass  # another process was first: its key is the one
+        finally:
+            draft.unlink()
+    return path.read_bytes()

@@ -1,0 +1,49 @@
+"""Who is asking: a key becomes the principal of one tenant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accounts.keys import CLIENT_PREFIX, Keyring
+from store import accounts
+from store.accounts import ApiKey, Tenant
+from store.database import Database
+from store.errors import NotAuthenticated, NotPermitted
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller that proved a key."""
+
+    tenant: Tenant
+    key: ApiKey
+
+    @property
+    def tenant_id(self) -> str:
+        return self.tenant.id
+
+    def require_active(self) -> None:
+        """Raises NotPermitted client_inactive for a paused client."""
+        if not self.tenant.is_active:
+            raise NotPermitted("The client is paused.", code="client_inactive")
+
+    def require_feature(self, feature: str) -> None:
+        """Raises NotPermitted feature_disabled where the account lacks it."""
+        assert feature in accounts.FEATURES
+        if feature not in self.tenant.features:
+            raise NotPermitted(f"The {feature} feature is not enabled for this account.", code="feature_disabled")
+
+
+def authenticate(database: Database, keyring: Keyring, token: str | None) -> Principal:
+    """The principal of a client key. Raises NotAuthenticated missing_api_key or invalid_api_key."""
+    if not token:
+        raise NotAuthenticated("No API key was sent.", code="missing_api_key")
+    found = None
+    # Partner secrets have prefixes of their own and are never looked up as client keys.
+    if token.startswith(CLIENT_PREFIX) and len(token) < 200:
+        with database.read() as connection:
+            found = accounts.find_by_key_hash(connection, keyring.hash(token))
+    if found is None:
+        raise NotAuthenticated("The API key is invalid or revoked.", code="invalid_api_key")
+    key, tenant = found
+    return Principal(tenant=tenant, key=key)

@@ -1,0 +1,1 @@
+"""The REST layers, assembly of the app, and the command line."""

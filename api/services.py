@@ -1,0 +1,25 @@
+"""Everything a running server holds, made once and handed to every request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accounts.keys import Keyring
+from chat.agent import Agent
+from ingest.workshop import Workshop
+from mcp_server.registry import Registry
+from store.database import Database
+from store.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    settings: Settings
+    keyring: Keyring
+    workshop: Workshop
+    tools: Registry
+    agent: Agent
+
+    @property
+    def database(self) -> Database:
+        return self.workshop.database

@@ -1,0 +1,1 @@
+"""The agent over the tools: its engines, chats and conversations."""

@@ -1,0 +1,105 @@
+"""Numbered citations: `[n]` of a model's prompt becomes the answer's own `[1]`, `[2]`, in the order of first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from chat.engines import Passage
+from rag.text_terms import terms
+
+_CITATION = re.compile(r"[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")
+_OPEN = re.compile(r"[\[【][\d\s,;]{0,16}$")
+_LEAST_OVERLAP = 0.5
+_SENTENCE = re.compile(
+    r".*?[.!?…]+[»\")*]*(?:\s*[\[【][\d\s,;]+[\]】])*[.!?]?\s+(?=[^\s\[【])|.*?\n+(?=[^\s\[【])", re.DOTALL
+)
+
+
+class Citations:
+    """Maps the numbers that a model was shown to the answer's. Numbers that name no passage are left out."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self.shown: list[Passage] = list(passages)
+        self.used: list[Passage] = []
+        self._pending = ""
+
+    def show(self, passage: Passage) -> int:
+        """The number under which the model sees `passage`, from 1; the same passage keeps its number."""
+        for number, known in enumerate(self.shown, 1):
+            if (known.kind, known.id) == (passage.kind, passage.id):
+                return number
+        self.shown.append(passage)
+        return len(self.shown)
+
+    def cite(self, passage: Passage) -> str:
+        """The answer's citation of `passage`."""
+        for number, known in enumerate(self.used, 1):
+            if (known.kind, known.id) == (passage.kind, passage.id):
+                return f"[{number}]"
+        self.used.append(passage)
+        return f"[{len(self.used)}]"
+
+    def rewrite(self, text: str) -> str:
+        """`text` with every citation in the answer's numbers."""
+
+        def replaced(match: re.Match[str]) -> str:
+            numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+            return "".join(self.cite(self.shown[number - 1]) for number in numbers if 1 <= number <= len(self.shown))
+
+        return _CITATION.sub(replaced, text)
+
+    def feed(self, delta: str) -> str:
+        """The same for a stream: what may be the beginning of a citation waits for its end."""
+        text = self._pending + delta
+        self._pending = ""
+        opened = _OPEN.search(text)
+        if opened is not None:
+            text, self._pending = text[: opened.start()], text[opened.start() :]
+        return self.rewrite(text)
+
+    def flush(self) -> str:
+        """What still waited, at the end of the stream."""
+        text, self._pending = self._pending, ""
+        return text
+
+    def best_source(self, text: str) -> Passage | None:
+        """The shown passage that has at least half of the words of `text`, the fullest one, or None."""
+        wanted = set(terms(text))
+        if not wanted:
+            return None
+        best, share = None, 0.0
+        for passage in self.shown:
+            overlap = len(wanted & set(terms(f"{passage.title}\n{passage.text}"))) / len(wanted)
+            if overlap > share:
+                best, share = passage, overlap
+        return best if share >= _LEAST_OVERLAP else None
+
+
+def has_citation(text: str) -> bool:
+    return _CITATION.search(text) is not None
+
+
+def append_citation(text: str, citation: str) -> str:
+    """`text` with a citation before its closing white space."""
+    body = text.rstrip()
+    return f"{body} {citation}{text[len(body) :]}"
+
+
+class SentenceStream:
+    """Cuts a stream of deltas into sentences with the citations and the white space behind them; loses nothing."""
+
+    def __init__(self) -> None:
+        self._buffer = ""
+
+    def feed(self, delta: str) -> list[str]:
+        self._buffer += delta
+        sentences = []
+        while match := _SENTENCE.match(self._buffer):
+            sentences.append(match[0])
+            self._buffer = self._buffer[match.end() :]
+        return sentences
+
+    def flush(self) -> str:
+        rest, self._buffer = self._buffer, ""
+        return rest

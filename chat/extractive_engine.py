@@ -1,0 +1,82 @@
+"""The engine without a model: quotes the sentences that fit best, with their sources, in the question's language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from chat.citations import Citations
+from chat.engines import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
+from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
+from chat.language import PHRASES, Language, Phrases, detect_language
+
+MAX_SOURCES = 3
+SECOND_SOURCE_SHARE = 0.7
+_MARKUP = re.compile(r"([\[\]<`\\])")
+
+
+class ExtractiveEngine:
+    """Needs no model. `scorer` adds likeness in meaning to the choice of sentences."""
+
+    name = "extractive"
+
+    def __init__(self, scorer: Scorer | None = None, rule: RelevanceRule | None = None) -> None:
+        self._scorer = scorer
+        self._rule = rule or RelevanceRule()
+
+    async def answer(
+        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
+    ) -> AsyncIterator[Event]:
+        """See `Engine.answer`. Tools are not used."""
+        yield Status("search")
+        language = detect_language(question)
+        query, passages = await find_evidence(question, history, retrieve, self._rule)
+        extracts = await best_extracts(query, passages, self._scorer)
+        if not extracts:
+            not_found = PHRASES[language].not_found
+            yield Text(not_found)
+            yield Done(not_found, [], False, Usage())
+            return
+        citations = Citations([])
+        markdown = ""
+        for piece in quote(extracts, language, citations):
+            markdown += piece
+            yield Text(piece)
+        yield Done(markdown, citations.used, True, Usage())
+
+
+def quote(extracts: Sequence[Extract], language: Language, citations: Citations) -> list[str]:
+    """The best extracts as Markdown, a piece each; joined they are the answer."""
+    assert extracts
+    phrases = PHRASES[language]
+    worth = [extract for extract in extracts if extract.score >= extracts[0].score * SECOND_SOURCE_SHARE]
+    pieces: list[str] = []
+    for extract in worth[:MAX_SOURCES]:
+        passage = extract.passage
+        lead = phrases.also if pieces else _lead(passage, phrases)
+        title = escape(" ".join(passage.title.split()))
+        heading = lead.format(title=title, place=_place(passage, phrases))
+        body = "\n".join(f"> {escape(line)}" for line in extract.text.splitlines() if line.strip())
+        separator = "\n\n" if pieces else ""
+        pieces.append(f"{separator}{heading}\n\n{body} {citations.cite(passage)}")
+    return pieces
+
+
+def escape(text: str) -> str:
+    """Text of a source, so that its links, citations, pictures and tags are shown and not obeyed."""
+    return _MARKUP.sub(r"\\\1", text)
+
+
+def _lead(passage: Passage, phrases: Phrases) -> str:
+    if passage.kind == "communication":
+        return phrases.in_communication
+    return phrases.in_memory if passage.kind == "memory" else phrases.in_document
+
+
+def _place(passage: Passage, phrases: Phrases) -> str:
+    if passage.page is not None:
+        return phrases.page.format(page=passage.page)
+    if passage.kind == "communication" and passage.start_ms is not None:
+        minutes, seconds = divmod(passage.start_ms // 1000, 60)
+        return f", {minutes}:{seconds:02}"
+    return ""

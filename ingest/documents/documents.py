@@ -1,0 +1,199 @@
+"""The durable job of a document: parse, chunk, embed, index. Each step may run twice."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any, TypedDict
+
+import structlog
+
+from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
+from ingest.documents.parse import DocumentError, parse
+from ingest.workshop import DOCUMENTS_QUEUE, workshop
+from rag.chunking import Chunk, chunk_sections
+from rag.index import Point
+from store import knowledge
+from store.errors import NotFound
+from store.jobs import ENDED_BADLY, step, workflow
+from store.knowledge import Document, StoredChunk
+
+log = structlog.get_logger(__name__)
+
+_EMBED_BATCH = 48
+_INTERNAL = "internal_error"
+
+
+class Parsed(TypedDict):
+    """What parsing came to: `error_code` and `error_message`, or a type, a title and a number of chunks."""
+
+    error_code: str | None
+    error_message: str | None
+    mime: str | None
+    title: str | None
+    chunk_count: int
+
+
+def start(document: Document) -> None:
+    """Starts the job of a document's run; starting it twice is harmless."""
+    workshop().jobs.enqueue(
+        DOCUMENTS_QUEUE, workflow_id(document.id, document.run), index_document, document.tenant_id, document.id
+    )
+
+
+def workflow_id(document_id: str, run: int) -> str:
+    return f"{document_id}.{run}"
+
+
+def remove(tenant_id: str, document_id: str) -> None:
+    """Takes a document out of store, index and blobs. Raises NotFound."""
+    house = workshop()
+    with house.database.write() as connection:
+        document = knowledge.get_document(tenant_id, connection, document_id)
+        if document is None or not knowledge.delete_document(tenant_id, connection, document_id):
+            raise NotFound("No such document.")
+    house.index.delete(tenant_id, document_id=document_id)
+    house.blobs.delete(document.blob_key)
+
+
+def parse_and_chunk(path: Path, name: str) -> tuple[str, str | None, list[Chunk]]:
+    """(type, title, chunks) of a file; runs in a child process. Raises DocumentError."""
+    parsed = parse(path, name)
+    return parsed.mime, parsed.title, chunk_sections(parsed.sections)
+
+
+@workflow(name="index_document")
+def index_document(tenant_id: str, document_id: str) -> None:
+    parsed = _parse(tenant_id, document_id)
+    if parsed["error_code"]:
+        _fail(tenant_id, document_id, parsed["error_code"], parsed["error_message"] or "")
+        return
+    for first in range(0, parsed["chunk_count"], _EMBED_BATCH):
+        _index(tenant_id, document_id, first, parsed["chunk_count"])
+    _finish(tenant_id, document_id, parsed["chunk_count"])
+
+
+@step(
+    name="parse_document",
+    retries_allowed=True,
+    max_attempts=3,
+    should_retry=lambda error: isinstance(error, (ChildDied, OSError)),
+)
+def _parse(tenant_id: str, document_id: str) -> Parsed:
+    house = workshop()
+    with house.database.write() as connection:
+        document = knowledge.get_document(tenant_id, connection, document_id)
+        if document is None:
+            return _failed(_INTERNAL, "The document was deleted.")
+        knowledge.update_document(tenant_id, connection, document_id, status="processing", progress=0.05)
+    with house.blobs.as_file(document.blob_key) as path:
+        try:
+            mime, title, chunks = house.pools.documents.run(parse_and_chunk, path, document.file_name)
+        except DocumentError as error:
+            return _failed(error.code, error.message)
+        except ChildTimedOut:
+            return _failed("too_large", "Reading the document takes longer than is allowed.")
+        except ChildOutOfMemory:
+            return _failed("too_large", "Reading the document takes more memory than is allowed.")
+    if not chunks:
+        return _failed("empty", "The document holds no text.")
+    rows = [
+        StoredChunk(
+            id=str(uuid.uuid5(uuid.UUID(document_id), str(chunk.index))),
+            idx=chunk.index,
+            text=chunk.text,
+            title_path=list(chunk.title_path),
+            page=chunk.page,
+            start_char=chunk.start,
+            end_char=chunk.end,
+        )
+        for chunk in chunks
+    ]
+    values: dict[str, Any] = {"mime": mime, "progress": 0.3}
+    if title and document.title == document.file_name:
+        values["title"] = title[:300]
+    with house.database.write() as connection:
+        if knowledge.update_document(tenant_id, connection, document_id, **values):
+            knowledge.replace_chunks(tenant_id, connection, document_id, rows)
+    house.index.delete(tenant_id, document_id=document_id)
+    return Parsed(error_code=None, error_message=None, mime=mime, title=title, chunk_count=len(rows))
+
+
+@step(name="index_chunks", retries_allowed=True, max_attempts=5)
+def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
+    house = workshop()
+    with house.database.read() as connection:
+        document = knowledge.get_document(tenant_id, connection, document_id)
+        if document is None:
+            return
+        rows, _ = knowledge.list_chunks(tenant_id, connection, document_id, limit=_EMBED_BATCH, offset=first)
+    texts = ["\n".join([*row.title_path, row.text]) for row in rows]
+    points = [
+        Point(
+            id=row.id,
+            vector=vector,
+            text=row.text,
+            payload={
+                "kind": "document",
+                "document_id": document_id,
+                "space_id": document.space_id,
+                "title": " › ".join(dict.fromkeys([document.title, *row.title_path])),
+                "page": row.page,
+                "idx": row.idx,
+            },
+        )
+        for row, vector in zip(rows, house.passage_vectors(texts), strict=True)
+    ]
+    house.index.upsert(tenant_id, points)
+    progress = 0.3 + 0.7 * min(1.0, (first + len(rows)) / total)
+    with house.database.write(durable=False) as connection:
+        knowledge.update_document(tenant_id, connection, document_id, progress=min(progress, 0.99))
+
+
+@step(name="finish_document")
+def _finish(tenant_id: str, document_id: str, chunk_count: int) -> None:
+    house = workshop()
+    with house.database.write() as connection:
+        there = knowledge.update_document(
+            tenant_id, connection, document_id, status="success", progress=1.0, chunk_count=chunk_count
+        )
+    if not there:  # deleted while it was indexed: what came into the index after that goes again
+        house.index.delete(tenant_id, document_id=document_id)
+
+
+@step(name="fail_document")
+def _fail(tenant_id: str, document_id: str, code: str, message: str) -> None:
+    mark_failed(tenant_id, document_id, code, message)
+
+
+def mark_failed(tenant_id: str, document_id: str, code: str, message: str) -> None:
+    house = workshop()
+    with house.database.write() as connection:
+        knowledge.update_document(
+            tenant_id, connection, document_id, status="error", error_code=code, error_message=message, progress=1.0
+        )
+
+
+def _failed(code: str, message: str) -> Parsed:
+    return Parsed(error_code=code, error_message=message, mime=None, title=None, chunk_count=0)
+
+
+def sweep() -> None:
+    """Starts documents that a crash left unstarted, and ends those whose job ended without telling."""
+    house = workshop()
+    with house.database.read() as connection:
+        waiting = knowledge.list_unfinished(connection, older_than_s=house.settings.sweep_s)
+    if not waiting:
+        return
+    statuses = house.jobs.statuses([workflow_id(document_id, run) for _, document_id, run in waiting])
+    for tenant_id, document_id, run in waiting:
+        status = statuses.get(workflow_id(document_id, run))
+        if status is None:
+            log.info("starting a document that was left unstarted", document_id=document_id)
+            house.jobs.enqueue(
+                DOCUMENTS_QUEUE, workflow_id(document_id, run), index_document, tenant_id, document_id
+            )
+        elif status in ENDED_BADLY:
+            mark_failed(tenant_id, document_id, _INTERNAL, "Indexing failed; it can be started again.")
+
+

@@ -1,0 +1,1 @@
+"""From an audio file to a timeline: decoding, channels, voice activity, recognition."""

@@ -1,0 +1,168 @@
+"""What ingestion works with, opened once a process: database, blobs, index, embedder, child processes and jobs.
+
+Job steps are plain functions that DBOS calls by name, so they reach it through `workshop()`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from ingest.children import ChildPool
+from rag import embedding
+from rag.embedding import Embedder, EmbedderSpec
+from rag.index import Vector, VectorIndex
+from rag.search import Searcher
+from store import migrate
+from store.blobs import Blobs
+from store.database import Database
+from store.errors import Unavailable
+from store.jobs import Jobs, QueuePlan
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+CALLS_QUEUE = "calls"
+SYNC_CALLS_QUEUE = "sync_calls"
+DOCUMENTS_QUEUE = "documents"
+
+# The index needs a dimension before any model is there; searching by words alone puts no vector in it.
+_NO_MODEL_DIMENSION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Child processes by what they do, so that a long recognition keeps nobody from a quick look at a file."""
+
+    probing: ChildPool
+    speech: ChildPool
+    documents: ChildPool
+    embedding: ChildPool
+
+    def close(self) -> None:
+        for pool in (self.probing, self.speech, self.documents, self.embedding):
+            pool.close()
+
+
+class PooledEmbedder:
+    """An embedder whose bulk work runs in a child process; queries too where its engine is too heavy for the server."""
+
+    def __init__(self, spec: EmbedderSpec, pool: ChildPool) -> None:
+        self._spec = spec
+        self._pool = pool
+        self._near: Embedder | None = spec.load() if spec.in_process else None
+        self.name = spec.name
+        self.dimension = pool.run(embedding.dimension_of, spec) if spec.dimension is None else spec.dimension
+        self.windowed = self._near.windowed if self._near else False
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        if self._near is not None:
+            return self._near.embed_queries(texts)
+        return self._pool.run(embedding.embed_queries_of, self._spec, list(texts))
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        raise NotImplementedError("bulk work goes through passage_vectors")
+
+    def passage_vectors(self, texts: Sequence[str]) -> list[Vector]:
+        return self._pool.run(embedding.embed_passages_of, self._spec, list(texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    settings: Settings
+    database: Database
+    blobs: Blobs
+    index: VectorIndex
+    embedder: PooledEmbedder | None
+    searcher: Searcher
+    pools: Pools
+    jobs: Jobs
+
+    @property
+    def work_folder(self) -> Path:
+        """Where jobs keep what they can make again: decoded audio, say."""
+        return self.settings.data_dir.absolute() / "work"
+
+    def passage_vectors(self, texts: Sequence[str]) -> list[Vector | None]:
+        return [None] * len(texts) if self.embedder is None else list(self.embedder.passage_vectors(texts))
+
+    def close(self) -> None:
+        self.jobs.close()
+        self.pools.close()
+        self.index.close()
+        self.database.close()
+
+
+_opened: Workshop | None = None
+
+
+def workshop() -> Workshop:
+    """The workshop of this process."""
+    assert _opened is not None, "no workshop was opened in this process"
+    return _opened
+
+
+def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
+    """Opens everything; `works` tells whether this process takes jobs from the queues.
+
+    Raises Unavailable for a database that is not up to date, rag.index.IndexLocked where another process owns the
+    embedded index, store.weights.ModelMissing for a model that the settings name and that is not installed.
+    """
+    global _opened
+    database = Database(settings)
+    if not migrate.is_current(database):
+        raise Unavailable("The database is not up to date: run `parley migrate`.")
+    pools = _open_pools(settings)
+    spec = embedding.choose_embedder(settings)
+    if spec is None:
+        log.warning("no embedding model is installed: searching by words alone (parley models pull)")
+    embedder = PooledEmbedder(spec, pools.embedding) if spec else None
+    index = open_index(settings, embedder)
+    plans = [
+        QueuePlan(CALLS_QUEUE, settings.call_places),
+        QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
+        QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
+    ]
+    _opened = Workshop(
+        settings=settings,
+        database=database,
+        blobs=Blobs(settings),
+        index=index,
+        embedder=embedder,
+        searcher=Searcher(index, embedder),
+        pools=pools,
+        jobs=Jobs(settings, database, plans, works=works),
+    )
+    return _opened
+
+
+def _open_pools(settings: Settings) -> Pools:
+    timeout_s = settings.child_timeout_s
+    memory_bytes = settings.child_memory_bytes
+    return Pools(
+        probing=ChildPool("probing", 2, min(60.0, timeout_s), memory_bytes, nice=5),
+        speech=ChildPool("speech", 1, timeout_s),
+        documents=ChildPool("documents", settings.document_places, min(600.0, timeout_s), memory_bytes),
+        embedding=ChildPool("embedding", 1, timeout_s),
+    )
+
+
+def open_index(settings: Settings, embedder: PooledEmbedder | None) -> VectorIndex:
+    """The embedded index, or the one of a Qdrant server. Each embedding model has one of its own."""
+    model = embedder.name if embedder else "words-only"
+    dimension = embedder.dimension if embedder else _NO_MODEL_DIMENSION
+    slug = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[-80:]
+    if settings.qdrant_url:
+        from qdrant_client import QdrantClient
+
+        from rag.qdrant_server_index import ServerIndex
+
+        client = QdrantClient(url=settings.qdrant_url, api_key=settings.qdrant_api_key.get_secret_value() or None)
+        return ServerIndex(client, dimension, collection=f"parley-{slug}", model=model)
+    from rag.qdrant_edge_index import EdgeIndex
+
+    return EdgeIndex(settings.data_dir.absolute() / "index" / slug, dimension, model=model)

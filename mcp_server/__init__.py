@@ -1,0 +1,1 @@
+"""The tools, their registry, and the MCP endpoint over them."""

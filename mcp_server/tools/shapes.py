@@ -1,0 +1,147 @@
+"""Shapes that several tools share: found items, pages and their cursors, and arguments with the same meaning."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from mcp_server.registry import ToolContext, ToolError
+from rag.search import Found
+from store.communications import Communication
+from store.ids import parse_id
+
+SNIPPET_CHARACTERS = 700
+
+
+def _as_id(text: str) -> str:
+    found = parse_id(text)
+    if found is None:
+        raise ValueError("is not a UUID")
+    return found
+
+
+def _with_zone(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise ValueError("needs a time zone, for example 2026-01-31T09:00:00Z")
+    return moment
+
+
+def _plain(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("holds a NUL character")
+    return text
+
+
+Id = Annotated[str, AfterValidator(_as_id), Field(json_schema_extra={"format": "uuid"})]
+Moment = Annotated[datetime, AfterValidator(_with_zone)]
+QueryText = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_plain)]
+Limit = Annotated[int, Field(ge=1, le=50, description="Items a page.")]
+Cursor = Annotated[str, Field(max_length=2000, description="next_cursor of the page before.")]
+CommunicationKind = Literal["call", "chat", "email"]
+ChannelType = Literal["phone", "telegram", "whatsapp", "email", "widget"]
+Direction = Literal["in", "out"]
+
+
+class FoundCommunication(BaseModel):
+    id: str
+    kind: str
+    channel_type: str
+    occured_at: str
+    title: str
+    snippet: str
+    score: float | None
+    start_ms: int | None = None
+    url: str
+
+
+class FoundDocument(BaseModel):
+    document_id: str
+    space_id: str
+    chunk_id: str
+    title: str
+    snippet: str
+    page: int | None
+    url: str
+    score: float
+
+
+def communication_url(context: ToolContext, communication_id: str) -> str:
+    return f"{context.public_url}/cabinet/communications/{communication_id}"
+
+
+def document_url(context: ToolContext, document_id: str, chunk_id: str) -> str:
+    return f"{context.public_url}/cabinet/documents/{document_id}#chunk-{chunk_id}"
+
+
+def local_time(context: ToolContext, moment: datetime) -> str:
+    """ISO 8601 in the account's time zone, with its offset."""
+    return moment.astimezone(ZoneInfo(context.tenant.time_zone)).isoformat(timespec="seconds")
+
+
+def found_communication(
+    context: ToolContext, row: Communication, snippet: str, score: float | None = None, start_ms: int | None = None
+) -> FoundCommunication:
+    return FoundCommunication(
+        id=row.id,
+        kind=row.kind,
+        channel_type=row.channel_type,
+        occured_at=local_time(context, row.occured_at),
+        title=row.title,
+        snippet=shorten(snippet),
+        score=None if score is None else round(score, 4),
+        start_ms=start_ms,
+        url=communication_url(context, row.id),
+    )
+
+
+def found_document(context: ToolContext, found: Found) -> FoundDocument:
+    payload = found.payload
+    page = payload.get("page")
+    return FoundDocument(
+        document_id=str(payload["document_id"]),
+        space_id=str(payload["space_id"]),
+        chunk_id=found.id,
+        title=str(payload["title"]),
+        snippet=shorten(found.text),
+        page=int(page) if page is not None else None,
+        url=document_url(context, str(payload["document_id"]), found.id),
+        score=round(found.score, 4),
+    )
+
+
+def shorten(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
+    """At most `limit` characters, cut between words; a cut is said by an ellipsis."""
+    if len(text) <= limit:
+        return text
+    return text[:limit].rsplit(maxsplit=1)[0] + " …"
+
+
+def make_cursor(**values: Any) -> str:
+    return base64.urlsafe_b64encode(json.dumps(values, separators=(",", ":")).encode()).decode().rstrip("=")
+
+
+def open_cursor(cursor: str | None, *names: str) -> dict[str, Any] | None:
+    """What `make_cursor` put in; None without a cursor. Raises ToolError for one that is not ours."""
+    if cursor is None:
+        return None
+    try:
+        values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except ValueError:
+        values = None
+    if not isinstance(values, dict) or set(values) != set(names):
+        raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+    return values
+
+
+def cursor_offset(cursor: str | None, *, most: int = 1000) -> int:
+    """The offset in a ranked list that a cursor stands for."""
+    values = open_cursor(cursor, "offset")
+    offset = 0 if values is None else values["offset"]
+    if type(offset) is not int or not 0 <= offset <= most:
+        raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+    return offset

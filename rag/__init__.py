@@ -1,0 +1,1 @@
+"""Embedding, the language-model client, chunking, the index and hybrid search."""

@@ -1,0 +1,197 @@
+"""Text to vectors: which embedding model is used, and the engines that run one.
+
+`EmbedderSpec` is small and picklable: it says which model, and is loaded where the model is to run. An engine that
+brings torch says `in_process = False` and belongs into a child process; `embed_queries_of` and `embed_passages_of`
+are what to call there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+
+from rag.index import Vector
+from store import weights
+from store.settings import Settings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+BUILT_IN_MODEL = "use-multilingual-v3"
+_BUILT_IN_DIMENSION = 512
+_BATCH_TEXTS = 32
+_SENTENCES_A_WINDOW = 2
+_MAX_WINDOWS = 16
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+
+
+class Embedder(Protocol):
+    """`windowed`: the model reads short texts best, so `passage_vectors` adds vectors of a passage's parts."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def windowed(self) -> bool: ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        """(len(texts), dimension), each row of length 1."""
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """(len(texts), dimension), each row of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSpec:
+    """Which model to run. `source` is a folder, or a name that sentence-transformers fetches from its hub.
+
+    `dimension` is None where only loading the model tells it. `in_process`: light enough for the server's process.
+    """
+
+    engine: Literal["multilingual-encoder", "sentence-transformers"]
+    name: str
+    source: str
+    dimension: int | None
+    in_process: bool
+
+    def load(self, threads: int = 1) -> Embedder:
+        """Loads the model and bounds the numeric threads of this whole process. Raises what the engine raises."""
+        assert threads > 0
+        if self.engine == "multilingual-encoder":
+            return _MultilingualEmbedder(self.name, Path(self.source), threads)
+        return _SentenceTransformersEmbedder(self.name, self.source, threads)
+
+
+def choose_embedder(settings: Settings) -> EmbedderSpec | None:
+    """The model that the settings name, else the built-in one; None where none is named and it is not installed.
+
+    Raises weights.ModelMissing for a named model of the catalogue that is not installed.
+    """
+    name = settings.embedding_model
+    if name in ("", BUILT_IN_MODEL):
+        folder = weights.require(settings, name) if name else weights.find(settings, BUILT_IN_MODEL)
+        if folder is None:
+            return None
+        return EmbedderSpec("multilingual-encoder", BUILT_IN_MODEL, str(folder), _BUILT_IN_DIMENSION, in_process=True)
+    known = any(model.name == name for model in weights.catalog())
+    source = str(weights.require(settings, name)) if known else name
+    return EmbedderSpec("sentence-transformers", name, source, _dimension_in(Path(source)), in_process=False)
+
+
+def passage_vectors(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
+    """Of each text a (k, dimension) array for `Point.vector`: its own vector and, if windowed, those of its parts."""
+    parts = [[text, *(_windows(text) if embedder.windowed else [])] for text in texts]
+    vectors = embedder.embed_passages([part for group in parts for part in group])
+    ends = np.cumsum([len(group) for group in parts])
+    return np.split(vectors, ends[:-1]) if parts else []
+
+
+@lru_cache(maxsize=1)
+def _loaded(spec: EmbedderSpec, threads: int) -> Embedder:
+    return spec.load(threads)
+
+
+def embed_queries_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1) -> Vector:
+    """For a child process, which keeps the model between calls."""
+    return _loaded(spec, threads).embed_queries(texts)
+
+
+def embed_passages_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1) -> list[Vector]:
+    """`passage_vectors`, for a child process, which keeps the model between calls."""
+    return passage_vectors(_loaded(spec, threads), texts)
+
+
+def dimension_of(spec: EmbedderSpec) -> int:
+    """For a child process: loads the model where the spec does not know the dimension."""
+    return spec.dimension if spec.dimension is not None else _loaded(spec, 1).dimension
+
+
+def _windows(text: str) -> list[str]:
+    """Two sentences each, none shared; nothing where the text is a single window. A long text has longer windows."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    if len(sentences) <= _SENTENCES_A_WINDOW:
+        return []
+    size = max(_SENTENCES_A_WINDOW, -(-len(sentences) // _MAX_WINDOWS))
+    return [" ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
+
+
+def _dimension_in(folder: Path) -> int | None:
+    """What a sentence-transformers folder says of its last layer, where it says so."""
+    modules = folder / "modules.json"
+    if not modules.is_file():
+        return None
+    found: int | None = None
+    for module in json.loads(modules.read_text(encoding="utf-8")):
+        config = folder / module["path"] / "config.json"
+        if module["path"] and config.is_file():
+            values = json.loads(config.read_text(encoding="utf-8"))
+            found = values.get("out_features") or values.get("word_embedding_dimension") or found
+    return found
+
+
+class _MultilingualEmbedder:
+    windowed = True
+    dimension = _BUILT_IN_DIMENSION
+
+    def __init__(self, name: str, folder: Path, threads: int) -> None:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        from rag.multilingual_encoder import MultilingualEncoder
+
+        threadpool_limits(limits=threads, user_api="blas")
+        self.name = name
+        self._encoder = MultilingualEncoder(folder)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self._encoder.encode(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        return self._encoder.encode(texts)
+
+
+class _SentenceTransformersEmbedder:
+    windowed = False
+
+    def __init__(self, name: str, source: str, threads: int) -> None:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        torch.set_num_threads(threads)
+        self.name = name
+        # A model's own code is never run, and its weights come as safetensors or not at all.
+        self._model: SentenceTransformer = SentenceTransformer(
+            source, device="cpu", trust_remote_code=False, model_kwargs={"use_safetensors": True}
+        )
+        dimension = self._model.get_embedding_dimension()
+        assert dimension is not None
+        self.dimension = dimension
+        # The E5 family was trained with these words before each text (Wang et al. 2022, arXiv:2212.03533), and not
+        # every copy of it carries them in its own configuration.
+        plain = re.search(r"(^|[-_/])e5([-_]|$)", name.lower()) is not None and not any(self._model.prompts.values())
+        self._query_prompt = "query: " if plain else None
+        self._passage_prompt = "passage: " if plain else None
+
+    def embed_queries(self, texts: Sequence[str]) -> Vector:
+        return self._finished(
+            self._model.encode_query(list(texts), prompt=self._query_prompt, batch_size=_BATCH_TEXTS), len(texts)
+        )
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        return self._finished(
+            self._model.encode_document(list(texts), prompt=self._passage_prompt, batch_size=_BATCH_TEXTS), len(texts)
+        )
+
+    def _finished(self, vectors: object, count: int) -> Vector:
+        rows = np.asarray(vectors, dtype=np.float32).reshape(count, self.dimension)
+        norms: Vector = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-9))
+        return rows / norms

@@ -1,0 +1,362 @@
+"""The language model behind chat and analysis: any provider through litellm, or the local model's child process.
+
+Streams deltas, retries what is worth it before the first of them, and turns every failure into one of two errors. Use
+an instance from one event loop only (the server's): HTTP clients belong to the loop that made them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+import structlog
+
+from rag.local_model import LocalModel, find_model
+from store.errors import ParleyError, Unavailable, UpstreamFailed
+from store.settings import Settings
+
+LOCAL_PROMPT_TOKENS = 1400  # about 15 s of reading on 2 cores; repeated beginnings are cached
+PROVIDER_PROMPT_TOKENS = 12_000
+ATTEMPTS = 3
+RETRY_PAUSE_S = (0.5, 1.5)
+LONGEST_RETRY_AFTER_S = 5.0
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w-]{8,}")
+RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A finished wish of the model. `arguments` is its JSON text, unchecked."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of an answer. The last one has a `finish_reason`, the complete `tool_calls` and the `usage`."""
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    usage: TokenUsage | None = None
+
+
+class LanguageModel(Protocol):
+    """What chat and analysis need of a model."""
+
+    name: str
+    is_local: bool
+    max_prompt_tokens: int
+
+    async def supports_tools(self) -> bool: ...
+
+    def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        tool_choice: Literal["auto", "none"] = "auto",
+        max_tokens: int = 700,
+        temperature: float = 0.1,
+    ) -> AsyncIterator[Delta]: ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What the settings and the installed files come to. `problem` says what is missing, for people."""
+
+    kind: Literal["local", "provider", "none"]
+    name: str
+    problem: str = ""
+
+
+def resolve_model(settings: Settings) -> ModelChoice:
+    """Which model answers: the setting's, else the local one where its file is installed, else none."""
+    wanted = settings.llm_model.strip()
+    if wanted == "none":
+        return ModelChoice("none", "")
+    if wanted not in ("", "local"):
+        return ModelChoice("provider", wanted)
+    found = find_model(settings)
+    if found is not None:
+        return ModelChoice("local", found[0])
+    problem = "The local language model is not installed: run `parley models pull`."
+    return ModelChoice("local", "", problem) if wanted == "local" else ModelChoice("none", "", problem)
+
+
+def open_language_model(settings: Settings) -> LitellmModel | None:
+    """The model that `resolve_model` chose, or None. Starts and imports nothing yet."""
+    choice = resolve_model(settings)
+    if choice.kind == "none":
+        return None
+    if choice.kind == "provider":
+        return LitellmModel(settings, choice.name)
+    found = find_model(settings)
+    local = None
+    if found is not None:
+        local = LocalModel(found[0], found[1], threads=settings.llm_threads, idle_s=settings.llm_idle_s)
+    return LitellmModel(settings, f"openai/{choice.name or 'local'}", local=local, is_local=True)
+
+
+@dataclass
+class _CallParts:
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass
+class _Gathered:
+    """What has to wait for the end of a stream."""
+
+    calls: dict[int, _CallParts] = field(default_factory=dict)
+    finish_reason: str | None = None
+    usage: TokenUsage | None = None
+    characters: int = 0
+
+    def add(self, chunk: Any) -> str:
+        """Takes one litellm chunk in; returns its text."""
+        usage = getattr(chunk, "usage", None)
+        if usage is not None and usage.prompt_tokens:
+            self.usage = TokenUsage(usage.prompt_tokens, usage.completion_tokens or 0)
+        if not chunk.choices:
+            return ""
+        choice = chunk.choices[0]
+        self.finish_reason = choice.finish_reason or self.finish_reason
+        for part in choice.delta.tool_calls or ():
+            call = self.calls.setdefault(part.index if part.index is not None else len(self.calls), _CallParts())
+            call.id = part.id or call.id
+            call.name += part.function.name or ""
+            call.arguments += part.function.arguments or ""
+        text = choice.delta.content or ""
+        self.characters += len(text)
+        return str(text)
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(
+            ToolCall(call.id or f"call_{index}", call.name, call.arguments or "{}")
+            for index, call in sorted(self.calls.items())
+            if call.name
+        )
+
+
+class LitellmModel:
+    """A `LanguageModel` over litellm; with `local`, over the child process that serves the local model."""
+
+    def __init__(
+        self, settings: Settings, name: str, *, local: LocalModel | None = None, is_local: bool = False
+    ) -> None:
+        self.name = name
+        self.is_local = is_local
+        self.local = local
+        self.max_prompt_tokens = settings.llm_max_prompt_tokens or (
+            LOCAL_PROMPT_TOKENS if is_local else PROVIDER_PROMPT_TOKENS
+        )
+        self._timeout_s = settings.llm_timeout_s
+        self._api_base = settings.llm_api_base or None
+        self._api_key = settings.llm_api_key.get_secret_value() or None
+        self._takes_tools: bool | None = False if is_local else None
+        self._tools_known = False
+        self._used = False
+
+    async def supports_tools(self) -> bool:
+        """No for the local model; else as litellm knows it, and yes where it does not know the model."""
+        if self._takes_tools is None:
+            litellm = await _load_litellm()
+            known = self.name in litellm.model_cost or self.name.partition("/")[2] in litellm.model_cost
+            self._tools_known = known
+            self._takes_tools = not known or bool(litellm.supports_function_calling(self.name))
+        return self._takes_tools
+
+    async def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        tool_choice: Literal["auto", "none"] = "auto",
+        max_tokens: int = 700,
+        temperature: float = 0.1,
+    ) -> AsyncIterator[Delta]:
+        """Deltas of one answer to OpenAI-shaped `messages`. Closing the iterator ends the provider's stream.
+
+        Raises UpstreamFailed (provider refused, broke off or took longer than the setting) and Unavailable (nothing
+        to ask is configured or installed). Only what failed before the first delta is tried again.
+        """
+        if self.is_local and self.local is None:
+            raise Unavailable("The local model's file is missing: run `parley models pull`.", retry_after_s=60)
+        deadline = asyncio.get_running_loop().time() + self._timeout_s
+        request: dict[str, Any] = {
+            "model": self.name,
+            "messages": [dict(message) for message in messages],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "num_retries": 0,
+            "max_retries": 0,
+            "timeout": self._timeout_s,
+            "drop_params": True,
+        }
+        if tools:
+            request |= {"tools": [dict(tool) for tool in tools], "tool_choice": tool_choice}
+        litellm = await _load_litellm()
+        self._used = True
+        with self.local.in_use() if self.local is not None else contextlib.nullcontext():
+            request |= await self._address(deadline)
+            response = await self._open(litellm, request, deadline)
+            gathered = _Gathered()
+            try:
+                while True:
+                    try:
+                        async with asyncio.timeout_at(deadline):
+                            chunk = await anext(response)
+                    except StopAsyncIteration:
+                        break
+                    text = gathered.add(chunk)
+                    if text:
+                        yield Delta(text=text)
+            except _provider_errors() as error:
+                raise await self._failed(error) from error
+            finally:
+                await _close(response)
+        if gathered.finish_reason is None:
+            raise await self._failed(ConnectionError("the stream ended without a finish reason"))
+        usage = gathered.usage or TokenUsage(estimate_message_tokens(messages), gathered.characters // 3, True)
+        yield Delta(tool_calls=gathered.tool_calls(), finish_reason=gathered.finish_reason, usage=usage)
+
+    async def aclose(self) -> None:
+        """Ends the local model's process and the HTTP clients of this loop."""
+        if self.local is not None:
+            await asyncio.to_thread(self.local.close)
+        if self._used:
+            litellm = await _load_litellm()
+            await litellm.close_litellm_async_clients()
+            litellm.in_memory_llm_clients_cache.flush_cache()
+
+    async def _address(self, deadline: float) -> dict[str, Any]:
+        if self.local is None:
+            return {"api_base": self._api_base, "api_key": self._api_key}
+        try:
+            async with asyncio.timeout_at(deadline):
+                endpoint = await self.local.endpoint()
+        except TimeoutError as error:
+            raise UpstreamFailed("The local model did not start in time.") from error
+        return {"api_base": endpoint.api_base, "api_key": endpoint.api_key}
+
+    async def _open(self, litellm: ModuleType, request: dict[str, Any], deadline: float) -> Any:
+        """The provider's open stream, after at most `ATTEMPTS` tries."""
+        for attempt in range(ATTEMPTS):
+            try:
+                async with asyncio.timeout_at(deadline):
+                    return await litellm.acompletion(**request)
+            except _provider_errors() as error:
+                if "tools" in request and getattr(error, "status_code", None) == 400 and not self._tools_known:
+                    log.info("language_model_without_tools", model=self.name)
+                    self._takes_tools = False
+                    request = {key: value for key, value in request.items() if key not in ("tools", "tool_choice")}
+                    continue
+                pause_s = _retry_pause_s(error, attempt)
+                now = asyncio.get_running_loop().time()
+                if attempt + 1 == ATTEMPTS or pause_s is None or now + pause_s >= deadline:
+                    raise await self._failed(error) from error
+                log.info("language_model_retry", model=self.name, reason=type(error).__name__, attempt=attempt + 1)
+                await asyncio.sleep(pause_s)
+        raise AssertionError("unreachable")
+
+    async def _failed(self, error: BaseException) -> ParleyError:
+        """Logs what happened (without the key) and gives the error for the caller."""
+        detail = str(error)[:500]
+        if self._api_key:
+            detail = detail.replace(self._api_key, "***")
+        detail = _KEY_LIKE.sub("***", detail)
+        log.warning("language_model_failed", model=self.name, reason=type(error).__name__, detail=detail)
+        if self.local is not None and (endpoint := self.local.current()) is not None:
+            await asyncio.to_thread(self.local.drop_if_unhealthy, endpoint)
+        if "LLM Provider NOT provided" in detail:
+            return Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
+        if _is_timeout(error):
+            return UpstreamFailed("The language model took too long to answer.")
+        return UpstreamFailed("The language model failed to answer.")
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of `text`, rather too many than too few: measured on Qwen2.5 at 2.9 Cyrillic and 4.6 Latin characters."""
+    ascii_letters = sum(character.isascii() and not character.isdigit() for character in text)
+    digits = sum(character.isdigit() for character in text)
+    return int(ascii_letters / 4 + digits + (len(text) - ascii_letters - digits) / 2.6) + 1
+
+
+def estimate_message_tokens(messages: Sequence[Mapping[str, Any]]) -> int:
+    """The same for OpenAI-shaped messages, with what a chat template adds to each."""
+    return sum(6 + estimate_tokens(str(message.get("content") or "")) for message in messages)
+
+
+def _import_litellm() -> ModuleType:
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else the import asks the network
+    import litellm
+
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _provider_errors() -> tuple[type[Exception], ...]:
+    """What a provider's failure can look like, before a stream and within it."""
+    import httpx
+    import openai
+
+    return (OSError, openai.OpenAIError, httpx.HTTPError)
+
+
+async def _load_litellm() -> ModuleType:
+    """litellm, imported at the first use: 1.5 s and 160 MB."""
+    return await asyncio.to_thread(_import_litellm)
+
+
+async def _close(response: Any) -> None:
+    # A stream that is already broken has nothing to close; what it says about that changes no answer.
+    with contextlib.suppress(Exception):
+        await asyncio.shield(response.aclose())
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or "Timeout" in type(error).__name__
+
+
+def _retry_pause_s(error: BaseException, attempt: int) -> float | None:
+    """Seconds to wait before another try, or None where one is no use."""
+    if _is_timeout(error):
+        return None
+    status = getattr(error, "status_code", None)
+    if status is not None and status not in RETRIED_STATUSES:
+        return None
+    headers = getattr(error, "litellm_response_headers", None) or {}
+    with contextlib.suppress(TypeError, ValueError):
+        asked_s = float(headers.get("retry-after"))
+        return asked_s if 0 <= asked_s <= LONGEST_RETRY_AFTER_S else None
+    return RETRY_PAUSE_S[min(attempt, len(RETRY_PAUSE_S) - 1)]

@@ -1,0 +1,251 @@
+"""Tables and queries of communications: the conversation itself and its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Row
+
+from store.database import id_column, metadata, now, time_column
+from store.ids import new_id
+
+communications = sa.Table(
+    "communications",
+    metadata,
+    id_column("id", primary_key=True),
+    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("kind", sa.String(8), nullable=False),
+    sa.Column("channel_type", sa.String(16), nullable=False),
+    sa.Column("request_record_id", sa.String(64), nullable=True),
+    sa.Column("direction", sa.String(3), nullable=True),
+    sa.Column("language", sa.String(8), nullable=True),
+    sa.Column("duration_ms", sa.BigInteger, nullable=True),
+    sa.Column("title", sa.String(300), nullable=False),
+    sa.Column("is_closed", sa.Boolean, nullable=False),
+    time_column("occured_at", nullable=False),
+    time_column("created_at", nullable=False),
+    time_column("updated_at", nullable=False),
+    sa.Index(None, "tenant_id", "occured_at", "id"),
+    sa.Index(None, "tenant_id", "request_record_id"),
+)
+
+content_items = sa.Table(
+    "content_items",
+    metadata,
+    id_column("communication_id", sa.ForeignKey("communications.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("idx", sa.Integer, primary_key=True),
+    id_column("tenant_id", nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False),
+    time_column("at", nullable=True),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("label", sa.String(64), nullable=True),
+    sa.Column("start_ms", sa.BigInteger, nullable=True),
+    sa.Column("end_ms", sa.BigInteger, nullable=True),
+    sa.Column("media", sa.JSON, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    id: str
+    tenant_id: str
+    kind: str
+    channel_type: str
+    request_record_id: str | None
+    direction: str | None
+    language: str | None
+    duration_ms: int | None
+    title: str
+    is_closed: bool
+    occured_at: datetime
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ContentItem:
+    """One turn of the timeline. Times are milliseconds from the recording's start; `at` is absolute."""
+
+    kind: str
+    text: str
+    label: str | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+    at: datetime | None = None
+    media: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page ended: lists are newest first by `occured_at`, then id."""
+
+    occured_at: datetime
+    id: str
+
+
+def _communication(row: Row[Any]) -> Communication:
+    return Communication(**row._mapping)
+
+
+def create(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    kind: str,
+    channel_type: str,
+    occured_at: datetime,
+    title: str,
+    request_record_id: str | None = None,
+    direction: str | None = None,
+    is_closed: bool = False,
+    communication_id: str | None = None,
+) -> Communication:
+    made_at = now()
+    row = Communication(
+        id=communication_id or new_id(),
+        tenant_id=tenant_id,
+        kind=kind,
+        channel_type=channel_type,
+        request_record_id=request_record_id,
+        direction=direction,
+        language=None,
+        duration_ms=None,
+        title=title,
+        is_closed=is_closed,
+        occured_at=occured_at,
+        created_at=made_at,
+        updated_at=made_at,
+    )
+    connection.execute(sa.insert(communications).values(**asdict(row)))
+    return row
+
+
+def get(tenant_id: str, connection: Connection, communication_id: str) -> Communication | None:
+    row = connection.execute(
+        sa.select(communications).where(
+            communications.c.tenant_id == tenant_id, communications.c.id == communication_id
+        )
+    ).first()
+    return _communication(row) if row else None
+
+
+def get_many(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> dict[str, Communication]:
+    rows = connection.execute(
+        sa.select(communications).where(
+            communications.c.tenant_id == tenant_id, communications.c.id.in_(communication_ids)
+        )
+    )
+    return {row.id: _communication(row) for row in rows}
+
+
+def find_newest(
+    tenant_id: str, connection: Connection, *, communication_id: str | None, request_record_id: str | None
+) -> Communication | None:
+    """The newest communication that matches every alternative given."""
+    assert communication_id or request_record_id
+    query = sa.select(communications).where(communications.c.tenant_id == tenant_id)
+    if communication_id:
+        query = query.where(communications.c.id == communication_id)
+    if request_record_id:
+        query = query.where(communications.c.request_record_id == request_record_id)
+    query = query.order_by(communications.c.created_at.desc(), communications.c.id.desc()).limit(1)
+    row = connection.execute(query).first()
+    return _communication(row) if row else None
+
+
+def list_page(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    limit: int,
+    before: Cursor | None = None,
+    kind: str | None = None,
+    channel_type: str | None = None,
+    direction: str | None = None,
+    occured_from: datetime | None = None,
+    occured_to: datetime | None = None,
+) -> list[Communication]:
+    """Newest first. `occured_from` is inclusive, `occured_to` exclusive."""
+    table = communications.c
+    query = sa.select(communications).where(table.tenant_id == tenant_id)
+    for column, value in ((table.kind, kind), (table.channel_type, channel_type), (table.direction, direction)):
+        if value is not None:
+            query = query.where(column == value)
+    if occured_from is not None:
+        query = query.where(table.occured_at >= occured_from)
+    if occured_to is not None:
+        query = query.where(table.occured_at < occured_to)
+    if before is not None:
+        query = query.where(sa.tuple_(table.occured_at, table.id) < sa.tuple_(before.occured_at, before.id))
+    query = query.order_by(table.occured_at.desc(), table.id.desc()).limit(limit)
+    return [_communication(row) for row in connection.execute(query)]
+
+
+def count(tenant_id: str, connection: Connection) -> int:
+    query = sa.select(sa.func.count()).select_from(communications).where(communications.c.tenant_id == tenant_id)
+    return connection.execute(query).scalar_one()
+
+
+def update(tenant_id: str, connection: Connection, communication_id: str, **values: Any) -> None:
+    """Sets the given columns: language, duration_ms, title or is_closed."""
+    connection.execute(
+        sa.update(communications)
+        .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
+        .values(**values, updated_at=now())
+    )
+
+
+def replace_content(
+    tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]
+) -> None:
+    """Puts the whole timeline in place of what was there: a job's step may run twice."""
+    connection.execute(
+        sa.delete(content_items).where(
+            content_items.c.tenant_id == tenant_id, content_items.c.communication_id == communication_id
+        )
+    )
+    if items:
+        rows = [
+            {"tenant_id": tenant_id, "communication_id": communication_id, "idx": idx, **asdict(item)}
+            for idx, item in enumerate(items)
+        ]
+        connection.execute(sa.insert(content_items), rows)
+
+
+def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> None:
+    """Adds turns at the end. The caller's write transaction keeps two writers from taking the same index."""
+    last = connection.execute(
+        sa.select(sa.func.max(content_items.c.idx)).where(
+            content_items.c.tenant_id == tenant_id, content_items.c.communication_id == communication_id
+        )
+    ).scalar_one()
+    first = 0 if last is None else last + 1
+    rows = [
+        {"tenant_id": tenant_id, "communication_id": communication_id, "idx": first + offset, **asdict(item)}
+        for offset, item in enumerate(items)
+    ]
+    connection.execute(sa.insert(content_items), rows)
+
+
+def list_content(
+    tenant_id: str, connection: Connection, communication_id: str, *, first_idx: int = 0, limit: int | None = None
+) -> list[tuple[int, ContentItem]]:
+    """(idx, item) in order. Items with neither text nor media are left out."""
+    table = content_items.c
+    query = (
+        sa.select(
+            table.idx, table.kind, table.text, table.label, table.start_ms, table.end_ms, table.at, table.media
+        )
+        .where(table.tenant_id == tenant_id, table.communication_id == communication_id, table.idx >= first_idx)
+        .order_by(table.idx)
+    )
+    if limit is not None:
+        query = query.limit(limit)
+    items = ((row[0], ContentItem(*row[1:])) for row in connection.execute(query))
+    return [(idx, item) for idx, item in items if item.text or item.media]
+
+

@@ -1,0 +1,137 @@
+"""The database: engines for SQLite and PostgreSQL, transactions, column types, and the one place of `metadata`.
+
+Writers on SQLite begin with BEGIN IMMEDIATE: they queue for the write lock at the start, where the busy timeout
+applies, instead of failing when a read transaction turns into a write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Dialect, Engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from store.settings import Settings
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+BUSY_TIMEOUT_MS = 20_000
+
+
+class UtcDateTime(sa.types.TypeDecorator[datetime]):
+    """A timezone-aware UTC datetime on both databases. SQLite keeps no zone, so it is taken off and put back."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        assert value.tzinfo is not None, "times inside are timezone-aware"
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def id_column(name: str, *arguments: Any, **options: Any) -> sa.Column[str]:
+    """A UUID column whose Python side is a string."""
+    return sa.Column(name, sa.Uuid(as_uuid=False), *arguments, **options)
+
+
+def time_column(name: str, **options: Any) -> sa.Column[datetime]:
+    return sa.Column(name, UtcDateTime(), **options)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Database:
+    """One database. `read()` and `write()` give a connection inside a transaction; `write()` commits when left
+    without an error. Safe to use from many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.url = settings.effective_database_url
+        self.engine = make_engine(self.url, synchronous="FULL")
+        # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
+        self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.url.startswith("sqlite")
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        engine = self.engine if durable else self._relaxed
+        with engine.connect().execution_options(parley_write=True) as connection, connection.begin():
+            yield connection
+
+    def ping(self) -> None:
+        """Raises sqlalchemy.exc.SQLAlchemyError where the database does not answer."""
+        with self.read() as connection:
+            connection.execute(sa.text("SELECT 1"))
+
+    def close(self) -> None:
+        self.engine.dispose()
+        self._relaxed.dispose()
+
+
+def make_engine(url: str, *, synchronous: str) -> Engine:
+    """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma."""
+    if not url.startswith("sqlite"):
+        return sa.create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+    path = sa.make_url(url).database
+    assert path, "SQLite in memory has one owner and cannot be shared by threads"
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(url, pool_size=10, max_overflow=30, connect_args={"check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where the driver guesses
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}",
+            "journal_mode=WAL",
+            f"synchronous={synchronous}",
+            "foreign_keys=ON",
+            "cache_size=-16000",
+        ):
+            connection.execute(f"PRAGMA {pragma}").close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        immediate = connection.get_execution_options().get("parley_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def insert_ignoring(connection: Connection, table: sa.Table, values: dict[str, Any]) -> bool:
+    """INSERT that does nothing where a unique key is taken. True when a row was made."""
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as dialect_insert
+    else:
+        from sqlalchemy.dialects.postgresql import insert as dialect_insert  # type: ignore[assignment]
+    result = connection.execute(dialect_insert(table).values(**values).on_conflict_do_nothing())
+    return bool(result.rowcount == 1)

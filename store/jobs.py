@@ -1,0 +1,195 @@
+"""Durable jobs on DBOS: queues, stable executor ids, heartbeats, takeover of the dead, and the sweeper.
+
+A job's workflow id is the id of its row, so starting it twice is harmless. A step that was finished is not run
+again after a crash; the one in flight is, so every effect is keyed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO, Any
+
+import sqlalchemy as sa
+import structlog
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, Queue, SetWorkflowID
+
+from store.database import Database, make_engine, metadata, now, time_column
+from store.errors import Unavailable
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+# Pinned: with DBOS's default, a hash of the workflows' code, any release would strand the jobs in flight.
+APPLICATION_VERSION = "1"
+
+workers = sa.Table(
+    "workers",
+    metadata,
+    sa.Column("executor_id", sa.String(200), primary_key=True),
+    sa.Column("process_id", sa.Integer, nullable=False),
+    time_column("last_seen_at", nullable=False),
+)
+
+workflow = DBOS.workflow
+step = DBOS.step
+
+ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlan:
+    """A queue and how many of its jobs one process works on at the same time."""
+
+    name: str
+    places: int
+
+
+class Jobs:
+    """The job runtime of one process. Made once: DBOS keeps its registry for the whole process."""
+
+    def __init__(self, settings: Settings, database: Database, queues: Iterable[QueuePlan], *, works: bool) -> None:
+        self._settings = settings
+        self._database = database
+        self._sweeps: list[Callable[[], None]] = []
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._slot: IO[str] | None = None
+        self.executor_id = settings.executor_id or self._claim_executor_id()
+        self._works = works
+        config: DBOSConfig = {
+            "name": "parley",
+            "executor_id": self.executor_id,
+            "application_version": APPLICATION_VERSION,
+            "serializer": DBOSPortableJSONSerializer(),
+            "notification_listener_polling_interval_sec": settings.job_poll_s,
+            "enable_otlp": False,
+            "log_level": "ERROR",
+            "console_log_level": "ERROR",
+        }
+        url = settings.jobs_database_url or self._default_url()
+        if url.startswith("sqlite"):
+            config["system_database_url"] = url
+            config["system_database_engine"] = make_engine(url, synchronous="NORMAL")
+        else:
+            config["system_database_url"] = url
+        DBOS(config=config)
+        self._queues = [
+            Queue(plan.name, worker_concurrency=plan.places, polling_interval_sec=settings.job_poll_s) for plan in queues
+        ]
+
+    def _default_url(self) -> str:
+        if self._database.is_sqlite:
+            return f"sqlite:///{self._settings.data_dir.absolute() / 'jobs.sqlite3'}"
+        return self._settings.effective_database_url
+
+    def _claim_executor_id(self) -> str:
+        """The first free slot of this host and data folder: stable over restarts, never shared by two processes."""
+        folder = self._settings.data_dir.absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        place = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
+        for number in range(1, 1000):
+            slot = (folder / f"worker-{number}.lock").open("a")
+            try:
+                fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                slot.close()
+                continue
+            self._slot = slot
+            return f"{socket.gethostname()}-{place}-{number}"
+        raise Unavailable("no free worker slot in the data folder")
+
+    def add_sweep(self, sweep: Callable[[], None]) -> None:
+        """`sweep` is called every `sweep_s`: it starts or ends rows that a crash left behind."""
+        self._sweeps.append(sweep)
+
+    def launch(self) -> None:
+        """Recovers this executor's jobs and begins to work on the queues."""
+        self._beat()
+        DBOS.listen_queues([queue.name for queue in self._queues] if self._works else [])
+        DBOS.launch()
+        if self._works:
+            self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
+            self._every(self._settings.heartbeat_s, self._take_over, "takeover")
+            self._every(self._settings.sweep_s, self._sweep, "sweeper")
+
+    def close(self) -> None:
+        """Lets go without waiting for jobs: what is unfinished goes on at the next start."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(timeout=2)
+        DBOS.destroy(workflow_completion_timeout_sec=0)
+        if self._slot is not None:
+            self._slot.close()
+
+    def enqueue(self, queue: str, workflow_id: str, function: Callable[..., Any], *arguments: Any) -> None:
+        with SetWorkflowID(workflow_id):
+            DBOS.enqueue_workflow(queue, function, *arguments)
+
+    def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
+        """DBOS's status of each workflow that is known."""
+        found = DBOS.list_workflows(workflow_ids=workflow_ids, load_input=False, load_output=False)
+        return {status.workflow_id: status.status for status in found}
+
+    def ready(self) -> bool:
+        """True while the heartbeat of this process is fresh."""
+        with self._database.read() as connection:
+            seen = connection.execute(
+                sa.select(workers.c.last_seen_at).where(workers.c.executor_id == self.executor_id)
+            ).scalar_one_or_none()
+        fresh_for = timedelta(seconds=self._settings.takeover_after_s)
+        return not self._works or (seen is not None and now() - seen < fresh_for)
+
+    def _every(self, seconds: float, function: Callable[[], None], name: str) -> None:
+        def loop() -> None:
+            while not self._stop.wait(seconds):
+                try:
+                    function()
+                # A database that is away for a moment must not end the heartbeat for good.
+                except Exception:
+                    log.exception("housekeeping failed", task=name)
+
+        thread = threading.Thread(target=loop, name=f"jobs-{name}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _beat(self) -> None:
+        if not self._works:
+            return
+        values = {"process_id": os.getpid(), "last_seen_at": now()}
+        mine = workers.c.executor_id == self.executor_id
+        with self._database.write(durable=False) as connection:
+            if connection.execute(sa.update(workers).where(mine).values(**values)).rowcount == 0:
+                connection.execute(sa.insert(workers).values(executor_id=self.executor_id, **values))
+
+    def _take_over(self) -> None:
+        """Puts the pending jobs of workers that fell silent back into their queues."""
+        limit = now() - timedelta(seconds=self._settings.takeover_after_s)
+        with self._database.read() as connection:
+            query = sa.select(workers.c.executor_id).where(
+                workers.c.last_seen_at < limit, workers.c.executor_id != self.executor_id
+            )
+            silent = [row[0] for row in connection.execute(query)]
+        if not silent:
+            return
+        pending = DBOS.list_workflows(status="PENDING", executor_id=silent, load_input=False, load_output=False)
+        for queue in self._queues:
+            ids = [status.workflow_id for status in pending if status.queue_name == queue.name]
+            if ids:
+                log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=silent)
+                DBOS.resume_workflows(ids, queue_name=queue.name)
+        with self._database.write(durable=False) as connection, suppress(sa.exc.OperationalError):
+            connection.execute(
+                sa.delete(workers).where(workers.c.executor_id.in_(silent), workers.c.last_seen_at < limit)
+            )
+
+    def _sweep(self) -> None:
+        for sweep in self._sweeps:
+            sweep()

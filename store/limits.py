@@ -1,0 +1,46 @@
+"""Rate limits that all processes share: one SQL upsert a check."""
+
+from __future__ import annotations
+
+import time
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import metadata
+from store.scope import across_tenants
+
+rate_windows = sa.Table(
+    "rate_windows",
+    metadata,
+    sa.Column("bucket", sa.String(200), primary_key=True),
+    sa.Column("window", sa.BigInteger, primary_key=True),
+    sa.Column("count", sa.Integer, nullable=False),
+    sa.Index(None, "window"),
+)
+
+
+@across_tenants("a bucket names its key or visitor")
+def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> int:
+    """Counts one request. 0 when it is within `limit` of this window, else the seconds until the next window."""
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as dialect_insert
+    else:
+        from sqlalchemy.dialects.postgresql import insert as dialect_insert  # type: ignore[assignment]
+    clock = time.time()
+    window = int(clock // window_s)
+    statement = (
+        dialect_insert(rate_windows)
+        .values(bucket=bucket, window=window, count=1)
+        .on_conflict_do_update(index_elements=["bucket", "window"], set_={"count": rate_windows.c.count + 1})
+        .returning(rate_windows.c.count)
+    )
+    count = connection.execute(statement).scalar_one()
+    return 0 if count <= limit else max(1, int((window + 1) * window_s - clock + 0.999))
+
+
+@across_tenants("housekeeping")
+def forget_old_windows(connection: Connection, *, older_than_s: int = 3600) -> None:
+    """Deletes windows of a minute's length that ended before `older_than_s`."""
+    oldest = int((time.time() - older_than_s) // 60)
+    connection.execute(sa.delete(rate_windows).where(rate_windows.c.window < oldest))

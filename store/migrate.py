@@ -1,0 +1,57 @@
+"""Brings the database's schema up to date, and tells whether it is. The same migrations run on both databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from store.database import Database
+
+
+def import_tables() -> None:
+    """Imports every module that holds tables, so that `metadata` knows them all."""
+    from store import accounts, chats, communications, jobs, knowledge, limits, transcriptions  # noqa: F401
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return config
+
+
+def newest_revision() -> str:
+    head = ScriptDirectory.from_config(_config()).get_current_head()
+    assert head is not None
+    return head
+
+
+def current_revision(database: Database) -> str | None:
+    """The schema's revision; None where the database is empty."""
+    with database.read() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def is_current(database: Database) -> bool:
+    return current_revision(database) == newest_revision()
+
+
+def migrate(database: Database) -> tuple[str | None, str]:
+    """Runs what is missing in one transaction: (revision before, revision after)."""
+    before = current_revision(database)
+    config = _config()
+    with database.write() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+    return before, newest_revision()
+
+
+def write_migration(database: Database, revision: str, message: str) -> None:
+    """For developers: writes a migration from the difference between the tables and an up-to-date database."""
+    config = _config()
+    with database.write() as connection:
+        config.attributes["connection"] = connection
+        command.revision(config, message, autogenerate=True, rev_id=revision)

