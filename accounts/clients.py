@@ -6,12 +6,11 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy.engine import Connection
-
 from accounts.keys import CLIENT_PREFIX, INTEGRATION_PREFIX, Keyring, make_public_key
 from store import accounts, chats
 from store.accounts import ApiKey, Integration, Tenant
 from store.chats import Chat
+from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
 
 
@@ -58,9 +57,7 @@ def create_client(
         raise Conflict("There is a client with this external_id.", code="external_id_taken", param="external_id")
     issuer = "integration" if integration_id else "account"
     _, api_key = add_key(tenant.id, connection, keyring, name="first key", issuer=issuer)
-    chat = chats.create(
-        tenant.id, connection, name=tenant.name, header_title=tenant.name, public_key=make_public_key()
-    )
+    chat = chats.create(tenant.id, connection, name=tenant.name, header_title=tenant.name, public_key=make_public_key())
     return NewClient(tenant=tenant, api_key=api_key, chat=chat)
 
 

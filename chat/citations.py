@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chat.engines import Passage
+from chat.contract import Passage
 from rag.text_terms import terms
 
 _CITATION = re.compile(r"[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")

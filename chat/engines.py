@@ -1,124 +1,49 @@
-"""What every chat engine takes and gives. An engine answers from passages that were found; it knows nothing of HTTP.
-
-`Engine.answer` is an async iterator of events: `Status` while it works, `Text` as the answer grows, one `Done` at the
-end. The texts joined are the answer's Markdown. Closing the iterator ends the model call.
-"""
+"""The chat's engines: which one answers, and what they all take and give (`chat.contract`, exported here)."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
-
-from rag.language_model import LanguageModel, ModelChoice, TokenUsage, resolve_model
+from chat.agent_loop import AgentLimits
+from chat.contract import (
+    Done,
+    Engine,
+    Event,
+    Message,
+    Passage,
+    PassageKind,
+    Retrieve,
+    Scorer,
+    Status,
+    Text,
+    ToolBox,
+    ToolError,
+    Usage,
+)
+from chat.extractive_engine import ExtractiveEngine
+from chat.model_engine import ModelEngine
+from rag.language_model import LanguageModel, resolve_model
 from store.settings import Settings
 
-PassageKind = Literal["document", "communication", "memory"]
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One earlier turn of the conversation."""
-
-    role: Literal["user", "assistant"]
-    content: str
-
-
-@dataclass(slots=True)
-class Passage:
-    """A found piece of a document or a communication, with the evidence that it fits the question.
-
-    `coverage` is the share of the query's terms in the passage (0 to 1, rare terms weigh more), `cosine` the
-    similarity of the embeddings; None where the search did not say. `context_item` is what the answer's `context`
-    shows.
-    """
-
-    kind: PassageKind
-    id: str
-    title: str
-    text: str
-    score: float = 0.0
-    coverage: float | None = None
-    cosine: float | None = None
-    language: str | None = None
-    page: int | None = None
-    url: str | None = None
-    start_ms: int | None = None
-    context_item: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What an answer took. Zero tokens where no model was asked."""
-
-    model: str = ""
-    tokens: TokenUsage = TokenUsage()
-    model_calls: int = 0
-    tool_calls: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What the engine is doing: `search`, or `tool` with the tool's name."""
-
-    step: Literal["search", "tool"]
-    tool: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """The next piece of the answer."""
-
-    delta: str
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The whole answer. `[n]` in `markdown` is `used_passages[n - 1]`; nothing found means no passages."""
-
-    markdown: str
-    used_passages: list[Passage]
-    found: bool
-    usage: Usage
-
-
-Event = Status | Text | Done
-Retrieve = Callable[[str], Awaitable[list[Passage]]]
-Scorer = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
-"""Cosine similarities of a query with each text."""
-
-
-class ToolFailed(Exception):
-    """A tool call that did not work. The message is fed back to the model."""
-
-
-class ToolBox(Protocol):
-    """The tools that a chat allows, already bound to its tenant and spaces."""
-
-    def schemas(self) -> Sequence[Mapping[str, Any]]:
-        """The tools as OpenAI takes them."""
-        ...
-
-    async def call(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[Passage]]:
-        """The result as JSON text, and the passages in it. Checks the arguments. Raises ToolFailed or ParleyError."""
-        ...
-
-
-class Engine(Protocol):
-    name: str
-
-    def answer(
-        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
-    ) -> AsyncIterator[Event]:
-        """Raises UpstreamFailed where the model provider fails, Unavailable where none is there."""
-        ...
+__all__ = [
+    "Done",
+    "Engine",
+    "Event",
+    "Message",
+    "Passage",
+    "PassageKind",
+    "Retrieve",
+    "Scorer",
+    "Status",
+    "Text",
+    "ToolBox",
+    "ToolError",
+    "Usage",
+    "choose_engine",
+    "describe_engine",
+]
 
 
 def choose_engine(settings: Settings, model: LanguageModel | None, scorer: Scorer | None = None) -> Engine:
     """The model engine where there is a model, else the extractive one. `scorer` makes both choose sentences better."""
-    from chat.extractive_engine import ExtractiveEngine
-    from chat.model_engine import AgentLimits, ModelEngine
-
     if model is None:
         return ExtractiveEngine(scorer)
     return ModelEngine(model, scorer, AgentLimits(total_s=settings.llm_timeout_s))
@@ -126,7 +51,7 @@ def choose_engine(settings: Settings, model: LanguageModel | None, scorer: Score
 
 def describe_engine(settings: Settings) -> tuple[bool, str]:
     """For `parley doctor`: whether all is well, and one line on what answers in the chat."""
-    choice: ModelChoice = resolve_model(settings)
+    choice = resolve_model(settings)
     extractive = "the chat quotes the best passages instead of writing answers"
     if choice.kind == "provider":
         server = f" at {settings.llm_api_base}" if settings.llm_api_base else ""

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from chat.engines import Message, Passage, Retrieve, Scorer
+from chat.contract import Message, Passage, Retrieve, Scorer
+from rag.sentences import sentence_ends
 from rag.text_terms import query_terms, terms
 
 MAX_SENTENCE_CHARS = 400
 FOLLOW_UP_TERMS = 3
-_COSINE_SHARE = 0.4
+MAX_PASSAGES = 5
+_COSINE_SHARE = 0.35
+_PLACE_COST = 0.05
+_SENTENCE_COST = 0.02
 _NUMBER_BONUS = 0.12
 _ASKS_FOR_NUMBER = re.compile(
-    r"\b(сколько|скольк\w+|когда|во сколько|какая цена|почём|номер|телефон\w*|how (much|many|long|often|soon)|when|price|phone)\b",
+    r"\b(скольк\w+|когда|цена|почём|номер|телефон\w*|how (much|many|long|often|soon)|when|price|phone)\b",
     re.IGNORECASE,
-)
-# Not after one letter or a usual abbreviation ("г. Москва", "т. д.", "Mr. Smith"), nor before a lower-case letter.
-_SENTENCE_END = re.compile(
-    r"(?<![\s(«\"][а-яa-z]\.)(?<!\bул\.)(?<!\bруб\.)(?<!\bстр\.)(?<!\bMr\.)(?<!\bDr\.)(?<=[.!?…])[»\")]*\s+(?=[^a-zа-яё\s])"
 )
 
 
@@ -58,7 +59,7 @@ def split_sentences(text: str) -> list[str]:
     """Sentences, and lines of a dialogue, in their order; none over `MAX_SENTENCE_CHARS`."""
     sentences: list[str] = []
     for line in text.splitlines():
-        for sentence in _SENTENCE_END.split(line.strip()):
+        for sentence in _cut_at(line, sentence_ends(line)):
             while len(sentence) > MAX_SENTENCE_CHARS:
                 cut = sentence.rfind(" ", 0, MAX_SENTENCE_CHARS)
                 cut = cut if cut > 0 else MAX_SENTENCE_CHARS
@@ -67,6 +68,11 @@ def split_sentences(text: str) -> list[str]:
             if sentence:
                 sentences.append(sentence)
     return sentences
+
+
+def _cut_at(line: str, ends: Iterable[int]) -> list[str]:
+    borders = [0, *ends, len(line)]
+    return [line[start:end].strip() for start, end in pairwise(borders)]
 
 
 def term_weights(question: str, texts: Sequence[str]) -> dict[str, float]:
@@ -115,9 +121,10 @@ async def find_evidence(
 
 
 async def best_extracts(
-    question: str, passages: Sequence[Passage], scorer: Scorer | None, *, sentences: int = 2
+    question: str, passages: Sequence[Passage], scorer: Scorer | None, *, max_chars: int = 360
 ) -> list[Extract]:
-    """The best run of at most `sentences` sentences of each passage, best extract first."""
+    """The stretch of at most about `max_chars` of each of the first passages that answers best, best extract first."""
+    passages = passages[:MAX_PASSAGES]
     split = [split_sentences(passage.text) for passage in passages]
     flat = [sentence for group in split for sentence in group]
     if not flat:
@@ -125,38 +132,95 @@ async def best_extracts(
     weights = term_weights(question, flat)
     cosines: Sequence[float] = await scorer(question, flat) if scorer is not None else [0.0] * len(flat)
     assert len(cosines) == len(flat)
-    share = _COSINE_SHARE if scorer is not None else 0.0
-    wants_number = _ASKS_FOR_NUMBER.search(question) is not None
+    asked = _Asked(weights, _ASKS_FOR_NUMBER.search(question) is not None)
     extracts: list[Extract] = []
     start = 0
     for passage, group in zip(passages, split, strict=True):
-        scores = [
-            _sentence_score(coverage(weights, sentence), cosines[start + index] * share, sentence, wants_number)
-            for index, sentence in enumerate(group)
-        ]
-        start += len(group)
         if group:
-            extracts.append(_best_run(passage, group, scores, sentences))
-    # The search's own order breaks ties and speaks for what it put first.
-    ranked = sorted(enumerate(extracts), key=lambda pair: -(pair[1].score - 0.04 * pair[0]))
+            extracts.append(_best_stretch(passage, group, cosines[start : start + len(group)], asked, max_chars))
+        start += len(group)
+    # The search's own order speaks for what it put first.
+    ranked = sorted(enumerate(extracts), key=lambda pair: pair[0] * _PLACE_COST - pair[1].score)
     return [extract for _, extract in ranked]
 
 
-def _sentence_score(covered: float, similar: float, sentence: str, wants_number: bool) -> float:
-    has_number = any(character.isdigit() for character in sentence)
-    return covered * (1 - _COSINE_SHARE) + similar + (_NUMBER_BONUS if wants_number and has_number else 0.0)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    weights: dict[str, float]
+    wants_number: bool
+
+    def score(self, words: str, said: str, cosine: float) -> float:
+        """How well a stretch answers; `words` count for the terms, `said` is the stretch without its heading."""
+        number = self.wants_number and any(character.isdigit() for character in said)
+        covered = coverage(self.weights, words)
+        return covered * (1 - _COSINE_SHARE) + cosine * _COSINE_SHARE + (_NUMBER_BONUS if number else 0.0)
 
 
-def _best_run(passage: Passage, group: Sequence[str], scores: Sequence[float], length: int) -> Extract:
-    best = max(range(len(group)), key=lambda index: scores[index])
-    first, last = best, best
-    if group[best].rstrip("»\"' ").endswith("?") and best + 1 < len(group):
-        last = min(best + length, len(group) - 1)  # a question is answered by what follows it
-    while last - first + 1 < length:
-        before = scores[first - 1] if first > 0 else -1.0
-        after = scores[last + 1] if last + 1 < len(group) else -1.0
-        if max(before, after) < scores[best] * 0.4:
+def _is_heading(sentences: Sequence[str], index: int) -> bool:
+    """A line marked as one, or a short line without an end mark that something follows."""
+    line = sentences[index]
+    if line.startswith("#"):
+        return True
+    is_last = index + 1 == len(sentences)
+    return not is_last and len(line) < 80 and line[-1] not in ".!?…;:," and line[0] not in "-*•–—|"
+
+
+def _best_stretch(
+    passage: Passage, sentences: Sequence[str], cosines: Sequence[float], asked: _Asked, max_chars: int
+) -> Extract:
+    """Tries every run of sentences that fits; the words of the heading above it and of the title count as its own."""
+    heading = ""
+    best: tuple[float, int, int] | None = None
+    for first, sentence in enumerate(sentences):
+        if _is_heading(sentences, first):
+            heading = sentence
+            continue
+        context = f"{passage.title}\n{heading}"
+        length = 0
+        for last in range(first, len(sentences)):
+            length += len(sentences[last]) + 1
+            if last > first and (length > max_chars or _is_heading(sentences, last)):
+                break
+            said = " ".join(sentences[first : last + 1])
+            cosine = max(cosines[first : last + 1])
+            score = asked.score(f"{context}\n{said}", said, cosine) - _SENTENCE_COST * (last - first)
+            if best is None or score > best[0]:
+                best = (score, first, last)
+    if best is None:  # headings alone
+        return Extract(passage, " ".join(sentences), asked.score(" ".join(sentences), "", max(cosines)))
+    score, first, last = best
+    first, last = _widened(sentences, first, _with_answer(sentences, last, max_chars), max_chars)
+    separator = "\n" if "\n" in passage.text else " "
+    return Extract(passage, separator.join(sentences[first : last + 1]), score)
+
+
+def _with_answer(sentences: Sequence[str], last: int, max_chars: int) -> int:
+    """A stretch that ends in a question goes on with what answers it."""
+    if not sentences[last].rstrip("»\"' ").endswith("?"):
+        return last
+    room = max_chars
+    while last + 1 < len(sentences) and room > 0:
+        last += 1
+        room -= len(sentences[last])
+        if not sentences[last].endswith("?") and len(sentences[last]) > 30:
             break
-        first, last = (first - 1, last) if before > after else (first, last + 1)
-    text = "\n".join(group[first : last + 1]) if "\n" in passage.text else " ".join(group[first : last + 1])
-    return Extract(passage, text, scores[best])
+    return last
+
+
+def _widened(sentences: Sequence[str], first: int, last: int, max_chars: int) -> tuple[int, int]:
+    """A short stretch takes in what stands around it, up to its heading: the answer often follows the best match."""
+    length = sum(map(len, sentences[first : last + 1]))
+    for _ in range(len(sentences)):
+        if length >= max_chars // 2:
+            break
+        after = last + 1 < len(sentences) and not _is_heading(sentences, last + 1)
+        before = first > 0 and not _is_heading(sentences, first - 1)
+        if after and length + len(sentences[last + 1]) <= max_chars:
+            last += 1
+            length += len(sentences[last])
+        elif before and length + len(sentences[first - 1]) <= max_chars:
+            first -= 1
+            length += len(sentences[first])
+        else:
+            break
+    return first, last

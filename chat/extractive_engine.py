@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from chat.citations import Citations
-from chat.engines import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
+from chat.contract import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
 from chat.language import PHRASES, Language, Phrases, detect_language
 
 MAX_SOURCES = 3
 SECOND_SOURCE_SHARE = 0.7
+_LINE_MARK = re.compile(r"^\s*(?:#{1,6}|[-*•])\s+")
 _MARKUP = re.compile(r"([\[\]<`\\])")
 
 
@@ -26,7 +27,7 @@ class ExtractiveEngine:
 
     async def answer(
         self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Tools are not used."""
         yield Status("search")
         language = detect_language(question)
@@ -56,7 +57,7 @@ def quote(extracts: Sequence[Extract], language: Language, citations: Citations)
         lead = phrases.also if pieces else _lead(passage, phrases)
         title = escape(" ".join(passage.title.split()))
         heading = lead.format(title=title, place=_place(passage, phrases))
-        body = "\n".join(f"> {escape(line)}" for line in extract.text.splitlines() if line.strip())
+        body = "\n".join(f"> {escape(_unmarked(line))}" for line in extract.text.splitlines() if line.strip())
         separator = "\n\n" if pieces else ""
         pieces.append(f"{separator}{heading}\n\n{body} {citations.cite(passage)}")
     return pieces
@@ -65,6 +66,11 @@ def quote(extracts: Sequence[Extract], language: Language, citations: Citations)
 def escape(text: str) -> str:
     """Text of a source, so that its links, citations, pictures and tags are shown and not obeyed."""
     return _MARKUP.sub(r"\\\1", text)
+
+
+def _unmarked(line: str) -> str:
+    """A line without the marks that make it a heading or a list item."""
+    return _LINE_MARK.sub("", line)
 
 
 def _lead(passage: Passage, phrases: Phrases) -> str:

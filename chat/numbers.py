@@ -80,6 +80,8 @@ def _in_words(text: str) -> Iterator[int]:
     """Every number spelled out, alone and summed with its neighbours (`пять тысяч двести`: 5, 1000, 200, 5200)."""
     total = group = 0
     for word in [*_WORD.findall(text.lower().replace("ё", "е")), ""]:
+        if word == "and" and total + group:
+            continue
         value = _FORMS.get(word)
         if value is None:
             if total + group:

@@ -6,13 +6,15 @@ Job steps are plain functions that DBOS calls by name, so they reach it through 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
 import structlog
 
-from ingest.children import ChildPool
+from ingest.children import ChildPool, PoolClosed
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
 from rag.index import Vector, VectorIndex
@@ -25,6 +27,8 @@ from store.jobs import Jobs, QueuePlan
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
 
 CALLS_QUEUE = "calls"
 SYNC_CALLS_QUEUE = "sync_calls"
@@ -57,7 +61,7 @@ class PooledEmbedder:
         self._near: Embedder | None = spec.load() if spec.in_process else None
         self.name = spec.name
         self.dimension = pool.run(embedding.dimension_of, spec) if spec.dimension is None else spec.dimension
-        self.windowed = self._near.windowed if self._near else False
+        self.near_cosine = self._near.near_cosine if self._near else None
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         if self._near is not None:
@@ -65,9 +69,9 @@ class PooledEmbedder:
         return self._pool.run(embedding.embed_queries_of, self._spec, list(texts))
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
-        raise NotImplementedError("bulk work goes through passage_vectors")
+        return np.stack([vectors[0] for vectors in self.embed_for_index(texts)])
 
-    def passage_vectors(self, texts: Sequence[str]) -> list[Vector]:
+    def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
         return self._pool.run(embedding.embed_passages_of, self._spec, list(texts))
 
 
@@ -87,14 +91,26 @@ class Workshop:
         """Where jobs keep what they can make again: decoded audio, say."""
         return self.settings.data_dir.absolute() / "work"
 
+    def run(self, pool: ChildPool, function: Callable[..., Result], *args: object) -> Result:
+        """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
+        try:
+            return pool.run(function, *args)
+        except PoolClosed:
+            raise ShuttingDown from None
+
     def passage_vectors(self, texts: Sequence[str]) -> list[Vector | None]:
-        return [None] * len(texts) if self.embedder is None else list(self.embedder.passage_vectors(texts))
+        return [None] * len(texts) if self.embedder is None else list(self.embedder.embed_for_index(texts))
 
     def close(self) -> None:
         self.jobs.close()
         self.pools.close()
         self.index.close()
         self.database.close()
+
+
+class ShuttingDown(BaseException):
+    """The server stops in the middle of a step. No Exception, so that the job is not recorded as failed by it: the
+    step runs again after the next start."""
 
 
 _opened: Workshop | None = None

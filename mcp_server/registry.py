@@ -62,7 +62,7 @@ class Tool:
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, without the titles that only cost tokens."""
-        schema = _without_titles(self.arguments.model_json_schema())
+        schema: dict[str, Any] = _without_titles(self.arguments.model_json_schema())
         schema.setdefault("properties", {})
         schema.pop("description", None)
         return schema

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -21,19 +21,20 @@ from rag.index import Vector
 from store import weights
 from store.settings import Settings
 
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
 BUILT_IN_MODEL = "use-multilingual-v3"
 _BUILT_IN_DIMENSION = 512
-_BATCH_TEXTS = 32
+_ENCODE = {"batch_size": 32, "show_progress_bar": False}
 _SENTENCES_A_WINDOW = 2
 _MAX_WINDOWS = 16
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 class Embedder(Protocol):
-    """`windowed`: the model reads short texts best, so `passage_vectors` adds vectors of a passage's parts."""
+    """A loaded model. Every vector has length 1.
+
+    `near_cosine`: from this cosine on a passage is about the query even without a word in common; None where nobody
+    measured it, as each model spreads its cosines differently.
+    """
 
     @property
     def name(self) -> str: ...
@@ -42,13 +43,16 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     @property
-    def windowed(self) -> bool: ...
+    def near_cosine(self) -> float | None: ...
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
-        """(len(texts), dimension), each row of length 1."""
+        """(len(texts), dimension)."""
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
-        """(len(texts), dimension), each row of length 1."""
+        """(len(texts), dimension)."""
+
+    def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
+        """Of each text what `Point.vector` takes: (k, dimension), its vector and, where that helps, those of parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +92,6 @@ def choose_embedder(settings: Settings) -> EmbedderSpec | None:
     return EmbedderSpec("sentence-transformers", name, source, _dimension_in(Path(source)), in_process=False)
 
 
-def passage_vectors(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
-    """Of each text a (k, dimension) array for `Point.vector`: its own vector and, if windowed, those of its parts."""
-    parts = [[text, *(_windows(text) if embedder.windowed else [])] for text in texts]
-    vectors = embedder.embed_passages([part for group in parts for part in group])
-    ends = np.cumsum([len(group) for group in parts])
-    return np.split(vectors, ends[:-1]) if parts else []
-
-
 @lru_cache(maxsize=1)
 def _loaded(spec: EmbedderSpec, threads: int) -> Embedder:
     return spec.load(threads)
@@ -107,8 +103,8 @@ def embed_queries_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1)
 
 
 def embed_passages_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1) -> list[Vector]:
-    """`passage_vectors`, for a child process, which keeps the model between calls."""
-    return passage_vectors(_loaded(spec, threads), texts)
+    """`embed_for_index`, for a child process, which keeps the model between calls."""
+    return _loaded(spec, threads).embed_for_index(texts)
 
 
 def dimension_of(spec: EmbedderSpec) -> int:
@@ -117,12 +113,10 @@ def dimension_of(spec: EmbedderSpec) -> int:
 
 
 def _windows(text: str) -> list[str]:
-    """Two sentences each, none shared; nothing where the text is a single window. A long text has longer windows."""
+    """The text as windows of two sentences each, at most 16: a longer text has longer windows."""
     sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
-    if len(sentences) <= _SENTENCES_A_WINDOW:
-        return []
     size = max(_SENTENCES_A_WINDOW, -(-len(sentences) // _MAX_WINDOWS))
-    return [" ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
+    return [" ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)] or [text]
 
 
 def _dimension_in(folder: Path) -> int | None:
@@ -140,8 +134,8 @@ def _dimension_in(folder: Path) -> int | None:
 
 
 class _MultilingualEmbedder:
-    windowed = True
     dimension = _BUILT_IN_DIMENSION
+    near_cosine = 0.33  # measured by bench/retrieval.py, "relevant"
 
     def __init__(self, name: str, folder: Path, threads: int) -> None:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -158,18 +152,25 @@ class _MultilingualEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         return self._encoder.encode(texts)
 
+    def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
+        # This model blurs what a long passage says; the best of several windows finds more (see bench/retrieval.py).
+        return self._encoder.encode_parts([_windows(text) for text in texts])
+
 
 class _SentenceTransformersEmbedder:
-    windowed = False
+    near_cosine = None
 
     def __init__(self, name: str, source: str, threads: int) -> None:
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         torch.set_num_threads(threads)
         self.name = name
         # A model's own code is never run, and its weights come as safetensors or not at all.
-        self._model: SentenceTransformer = SentenceTransformer(
+        # Any: its overloads take every kind of input there is.
+        self._model: Any = SentenceTransformer(
             source, device="cpu", trust_remote_code=False, model_kwargs={"use_safetensors": True}
         )
         dimension = self._model.get_embedding_dimension()
@@ -182,14 +183,14 @@ class _SentenceTransformersEmbedder:
         self._passage_prompt = "passage: " if plain else None
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
-        return self._finished(
-            self._model.encode_query(list(texts), prompt=self._query_prompt, batch_size=_BATCH_TEXTS), len(texts)
-        )
+        return self._finished(self._model.encode_query(list(texts), prompt=self._query_prompt, **_ENCODE), len(texts))
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
-        return self._finished(
-            self._model.encode_document(list(texts), prompt=self._passage_prompt, batch_size=_BATCH_TEXTS), len(texts)
-        )
+        rows = self._model.encode_document(list(texts), prompt=self._passage_prompt, **_ENCODE)
+        return self._finished(rows, len(texts))
+
+    def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
+        return [row[None, :] for row in self.embed_passages(texts)]
 
     def _finished(self, vectors: object, count: int) -> Vector:
         rows = np.asarray(vectors, dtype=np.float32).reshape(count, self.dimension)

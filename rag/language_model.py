@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, Protocol
@@ -82,7 +82,7 @@ class LanguageModel(Protocol):
         tool_choice: Literal["auto", "none"] = "auto",
         max_tokens: int = 700,
         temperature: float = 0.1,
-    ) -> AsyncIterator[Delta]: ...
+    ) -> AsyncGenerator[Delta, None]: ...
 
     async def aclose(self) -> None: ...
 
@@ -202,7 +202,7 @@ class LitellmModel:
         tool_choice: Literal["auto", "none"] = "auto",
         max_tokens: int = 700,
         temperature: float = 0.1,
-    ) -> AsyncIterator[Delta]:
+    ) -> AsyncGenerator[Delta, None]:
         """Deltas of one answer to OpenAI-shaped `messages`. Closing the iterator ends the provider's stream.
 
         Raises UpstreamFailed (provider refused, broke off or took longer than the setting) and Unavailable (nothing
@@ -356,7 +356,7 @@ def _retry_pause_s(error: BaseException, attempt: int) -> float | None:
     if status is not None and status not in RETRIED_STATUSES:
         return None
     headers = getattr(error, "litellm_response_headers", None) or {}
-    with contextlib.suppress(TypeError, ValueError):
-        asked_s = float(headers.get("retry-after"))
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        asked_s = float(headers["retry-after"])
         return asked_s if 0 <= asked_s <= LONGEST_RETRY_AFTER_S else None
     return RETRY_PAUSE_S[min(attempt, len(RETRY_PAUSE_S) - 1)]

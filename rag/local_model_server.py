@@ -12,7 +12,6 @@ import sys
 import threading
 from dataclasses import asdict, dataclass
 
-NICENESS = 5  # after the API (0), before recognition and parsing
 PROMPT_CACHE_MIB = 256
 PARENT_POLL_S = 1.0
 
@@ -73,7 +72,6 @@ def serve(launch: Launch) -> object:
 def main() -> None:
     launch = Launch.from_line(sys.stdin.buffer.readline())
     threading.Thread(target=_exit_with_parent, args=(launch.parent_pid,), daemon=True).start()
-    os.nice(NICENESS)
     server = serve(launch)
     sys.stdin.buffer.read()  # returns when the parent closes the pipe or dies
     del server

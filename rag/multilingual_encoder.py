@@ -8,6 +8,8 @@ weights named `use-multilingual-v3` in the catalogue of model files; nothing her
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,14 @@ _BATCH_PIECES = 512  # rows of one pass: few enough for the cache, enough to mak
 
 def _relu(x: Matrix) -> Matrix:
     return np.maximum(x, 0, out=x)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """A text with its marks of begin and end. `part_ends` are places in `ids`, one after the last piece of a part."""
+
+    ids: list[int]
+    part_ends: list[int]
 
 
 class MultilingualEncoder:
@@ -60,28 +70,69 @@ class MultilingualEncoder:
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Returns (len(texts), 512), each row of length 1. An empty text has a vector too, close to no other."""
-        vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        done = 0
-        for batch in self._batches(texts):
-            vectors[done : done + len(batch)] = self._forward(batch)
-            done += len(batch)
-        assert done == len(texts)
-        return vectors
+        rows = [vectors[0] for vectors in self.encode_parts([[text] for text in texts])]
+        return np.stack(rows) if rows else np.empty((0, DIMENSION), dtype=np.float32)
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[list[int]]]:
-        batch: list[list[int]] = []
+    def encode_parts(self, texts: Sequence[Sequence[str]]) -> list[Matrix]:
+        """Of each text, given as its consecutive parts: the vector of the whole and then, if several, of each part.
+
+        Returns arrays (1, 512) or (1 + parts, 512). The text passes the convolutions once: a part's vector is made of
+        its own pieces as they were read in the text, so it costs next to nothing and knows its neighbours.
+        """
+        found: list[Matrix] = []
+        for batch in self._batches(texts):
+            found += self._forward(batch)
+        assert len(found) == len(texts)
+        return found
+
+    def _batches(self, texts: Sequence[Sequence[str]]) -> Iterator[list[_Pieces]]:
+        batch: list[_Pieces] = []
         size = 0
-        for text in texts:
-            pieces: list[int] = self._pieces.encode(text, add_bos=True, add_eos=True)[:_MAX_PIECES]
-            if batch and size + len(pieces) > _BATCH_PIECES:
+        for parts in texts:
+            text = self._read(parts)
+            if batch and size + len(text.ids) > _BATCH_PIECES:
                 yield batch
                 batch, size = [], 0
-            batch.append(pieces)
-            size += len(pieces)
+            batch.append(text)
+            size += len(text.ids)
         if batch:
             yield batch
 
-    def _forward(self, batch: list[list[int]]) -> Matrix:
+    def _read(self, parts: Sequence[str]) -> _Pieces:
+        ids: list[int] = [self._pieces.bos_id()]
+        ends: list[int] = []
+        for part in parts:
+            ids += self._pieces.encode(part)
+            ids = ids[: _MAX_PIECES - 1]
+            ends.append(len(ids))
+        return _Pieces([*ids, self._pieces.eos_id()], ends)
+
+    def _forward(self, batch: list[_Pieces]) -> list[Matrix]:
+        features = self._features([text.ids for text in batch])
+        sums: list[Matrix] = []
+        counts: list[int] = []
+        start = 0
+        for text in batch:
+            rows = features[start : start + len(text.ids)]
+            start += len(text.ids)
+            whole = rows.sum(axis=0)
+            sums.append(whole)
+            counts.append(len(text.ids))
+            if len(text.part_ends) > 1:
+                marks = rows[0] + rows[-1]
+                for first, last in pairwise([1, *text.part_ends]):
+                    sums.append(rows[first:last].sum(axis=0) + marks)
+                    counts.append(last - first + 2)
+        w = self._weights
+        count: Matrix = np.array(counts, dtype=np.float32)[:, None]
+        roots: Matrix = np.sqrt(count)
+        projected: Matrix = np.stack(sums) @ w["cnn_W"] + count * w["cnn_b"]
+        vectors = self._head(projected / roots)
+        sizes = [1 + len(text.part_ends) if len(text.part_ends) > 1 else 1 for text in batch]
+        return np.split(vectors, np.cumsum(sizes)[:-1])
+
+    def _features(self, batch: list[list[int]]) -> Matrix:
+        """(pieces of all texts, 1280): each piece's embedding and its three convolutions, normalised."""
         lengths = np.array([len(pieces) for pieces in batch])
         # All texts lie in one matrix, `_GAP` rows before, between and after them. A row of a gap is zero in every
         # layer that a convolution reads, so no n-gram reaches from one text into the next.
@@ -99,12 +150,7 @@ class MultilingualEncoder:
                 stack[rows] += self._convolve(stack, rows, order, depth)
             features.append(stack[rows])
         w = self._weights
-        normed = self._layer_norm(np.hstack(features), w["ln_g"], w["ln_b"])
-        first = np.concatenate(([0], np.cumsum(lengths[:-1])))
-        count: Matrix = lengths.astype(np.float32)[:, None]
-        summed: Matrix = np.add.reduceat(normed, first, axis=0) @ w["cnn_W"] + count * w["cnn_b"]
-        roots: Matrix = np.sqrt(count)
-        return self._head(summed / roots)
+        return self._layer_norm(np.hstack(features), w["ln_g"], w["ln_b"])
 
     def _embed(self, pieces: NDArray[np.int64]) -> Matrix:
         """(n,) piece ids to (n, 512) floats out of the 8-bit table."""

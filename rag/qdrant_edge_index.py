@@ -108,11 +108,12 @@ class EdgeIndex:
     def search_dense(self, tenant_id: str, vector: Vector, filter: Filter, limit: int) -> list[Hit]:
         if vector.shape != (self._dimension,):
             raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
-        return self._search(tenant_id, edge.Query.Nearest([vector.tolist()], using=DENSE), filter, limit)
+        query = edge.Query.Nearest([vector.tolist()], using=DENSE)
+        return self._search(tenant_id, query, edge.SearchParams(exact=True), filter, limit)
 
     def search_text(self, tenant_id: str, query_text: str, filter: Filter, limit: int) -> list[Hit]:
         wanted = query_terms(query_text)
-        return self._search(tenant_id, _term_query(wanted), filter, limit) if wanted else []
+        return self._search(tenant_id, _term_query(wanted), _term_params(), filter, limit) if wanted else []
 
     def term_idf(self, tenant_id: str, terms: Sequence[str]) -> dict[str, float]:
         # The score of a one-term query is its IDF times the passage's weight, and the passage tells its weight.
@@ -120,7 +121,7 @@ class EdgeIndex:
             if shard is None or not terms:
                 return dict.fromkeys(terms, idf_of_unknown(0))
             requests = [
-                edge.QueryRequest(limit=1, query=_term_query([term]), with_vector=[TERMS], params=_params())
+                edge.QueryRequest(limit=1, query=_term_query([term]), with_vector=[TERMS], params=_term_params())
                 for term in terms
             ]
             unknown = idf_of_unknown(shard.count(edge.CountRequest()))
@@ -160,11 +161,13 @@ class EdgeIndex:
                     slot.shard = None
         self._lock.release()
 
-    def _search(self, tenant_id: str, query: edge.Query, filter: Filter, limit: int) -> list[Hit]:
+    def _search(
+        self, tenant_id: str, query: edge.Query, params: edge.SearchParams, filter: Filter, limit: int
+    ) -> list[Hit]:
         if filter.matches_nothing or limit <= 0:
             return []
         request = edge.QueryRequest(
-            limit=limit, query=query, filter=_edge_filter(filter), with_payload=True, params=_params()
+            limit=limit, query=query, filter=_edge_filter(filter), with_payload=True, params=params
         )
         with self._shard(tenant_id) as shard:
             points = [] if shard is None else shard.query(request)
@@ -270,9 +273,9 @@ def _folder_name(tenant_id: str) -> str:
     return str(UUID(tenant_id))
 
 
-def _params() -> edge.SearchParams:
+def _term_params() -> edge.SearchParams:
     # The corpus is named, since the default statistics count deleted points too.
-    return edge.SearchParams(exact=True, idf=edge.IdfParams(corpus=_EVERYTHING))
+    return edge.SearchParams(idf=edge.IdfParams(corpus=_EVERYTHING))
 
 
 def _term_query(terms: Sequence[str]) -> edge.Query:

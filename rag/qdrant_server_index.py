@@ -61,11 +61,11 @@ class ServerIndex:
     def search_dense(self, tenant_id: str, vector: Vector, filter: Filter, limit: int) -> list[Hit]:
         if vector.shape != (self._dimension,):
             raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
-        return self._search(tenant_id, [vector.tolist()], DENSE, filter, limit)
+        return self._search(tenant_id, [vector.tolist()], DENSE, None, filter, limit)
 
     def search_text(self, tenant_id: str, query_text: str, filter: Filter, limit: int) -> list[Hit]:
         wanted = query_terms(query_text)
-        return self._search(tenant_id, _sparse(wanted), TERMS, filter, limit) if wanted else []
+        return self._search(tenant_id, _sparse(wanted), TERMS, _term_params(tenant_id), filter, limit) if wanted else []
 
     def term_idf(self, tenant_id: str, terms: Sequence[str]) -> dict[str, float]:
         everything = _server_filter(tenant_id, Filter())
@@ -78,7 +78,7 @@ class ServerIndex:
                 using=TERMS,
                 limit=1,
                 filter=everything,
-                params=_params(tenant_id),
+                params=_term_params(tenant_id),
                 with_vector=[TERMS],
             )
             for term in terms
@@ -111,7 +111,13 @@ class ServerIndex:
         self._client.close()
 
     def _search(
-        self, tenant_id: str, query: list[list[float]] | models.SparseVector, using: str, filter: Filter, limit: int
+        self,
+        tenant_id: str,
+        query: list[list[float]] | models.SparseVector,
+        using: str,
+        params: models.SearchParams | None,
+        filter: Filter,
+        limit: int,
     ) -> list[Hit]:
         if filter.matches_nothing or limit <= 0:
             return []
@@ -120,7 +126,7 @@ class ServerIndex:
             query=query,
             using=using,
             query_filter=_server_filter(tenant_id, filter),
-            search_params=_params(tenant_id),
+            search_params=params,
             limit=limit,
             with_payload=True,
         )
@@ -182,7 +188,7 @@ def _server_id(tenant_id: str, point_id: str) -> str:
     return str(uuid5(UUID(tenant_id), str(UUID(point_id))))
 
 
-def _params(tenant_id: str) -> models.SearchParams:
+def _term_params(tenant_id: str) -> models.SearchParams:
     # IDF over the tenant's own points: another tenant's words neither show nor count.
     corpus = _server_filter(tenant_id, Filter())
     return models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))

@@ -19,6 +19,10 @@ from rag.text_terms import query_terms, terms
 _CANDIDATES = 50
 _DENSE_SHARE = 0.5
 _MAX_QUERY_CHARS = 4000
+# What makes a passage relevant; `python -m bench.retrieval` prints how often these are right.
+_COVERAGE_BY_ITSELF = 0.4
+_TOGETHER = 0.7
+_COSINE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,8 @@ class Found:
     `score` orders the passages of one search and means nothing beside another search. `dense` is the cosine with the
     query (None without an embedding model or vector), `bm25` the BM25 score. `coverage` (0 to 1) is the share of the
     query's informative words that text and title contain, each word counted by its IDF; words are matched by stem,
-    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it.
+    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it. `relevant`
+    is the judgement from both: where no passage is, the honest answer is that nothing was found.
     """
 
     id: str
@@ -38,6 +43,7 @@ class Found:
     dense: float | None
     bm25: float
     coverage: float
+    relevant: bool
 
 
 class Searcher:
@@ -67,8 +73,10 @@ class Searcher:
             if for_meaning:
                 only = replace(filter, point_ids=for_meaning)
                 by_meaning = by_meaning + self._index.search_dense(tenant_id, vector, only, len(for_meaning))
+        if not by_words and not by_meaning:
+            return []
         ranked = _fused(by_words, by_meaning)[:limit]
-        return self._with_evidence(tenant_id, query, ranked, by_words, by_meaning) if ranked else []
+        return self._with_evidence(tenant_id, query, ranked, by_words, by_meaning)
 
     def _with_evidence(
         self,
@@ -81,18 +89,18 @@ class Searcher:
         idf = self._index.term_idf(tenant_id, query_terms(query))
         bm25 = {hit.id: hit.score for hit in by_words}
         cosine = {hit.id: hit.score for hit in by_meaning}
-        return [
-            Found(
-                id=hit.id,
-                score=score,
-                text=hit.text,
-                payload=hit.payload,
-                dense=cosine.get(hit.id),
-                bm25=bm25.get(hit.id, 0.0),
-                coverage=_coverage(idf, hit),
-            )
-            for hit, score in ranked
-        ]
+        found = []
+        for hit, score in ranked:
+            coverage, dense = _coverage(idf, hit), cosine.get(hit.id)
+            relevant = self._relevant(coverage, dense)
+            found.append(Found(hit.id, score, hit.text, hit.payload, dense, bm25.get(hit.id, 0.0), coverage, relevant))
+        return found
+
+    def _relevant(self, coverage: float, dense: float | None) -> bool:
+        near = self._embedder.near_cosine if self._embedder is not None else None
+        if near is None or dense is None:
+            return coverage >= _COVERAGE_BY_ITSELF
+        return dense >= near or coverage + _COSINE_SHARE * dense / near >= _TOGETHER
 
 
 def _missing(one: Sequence[Hit], other: Sequence[Hit]) -> tuple[str, ...]:
@@ -113,7 +121,7 @@ def _fused(by_words: Sequence[Hit], by_meaning: Sequence[Hit]) -> list[tuple[Hit
 
 def _z_scores(scores: dict[str, float], ids: Sequence[str]) -> NDArray[np.float64]:
     """(len(ids),): without a score counts as the lowest. All zeros where no score stands out."""
-    lowest = min(scores.values(), default=0.0) if len(scores) == len(ids) else min([0.0, *scores.values()])
+    lowest = min([0.0, *scores.values()])
     values = np.array([scores.get(point_id, lowest) for point_id in ids])
     spread = values.std()
     return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(ids))

@@ -42,6 +42,7 @@ tenants = sa.Table(
     sa.Column("features", sa.JSON, nullable=False),
     sa.Column("language", sa.String(2), nullable=False),
     sa.Column("time_zone", sa.String(64), nullable=False),
+    sa.Column("widget_origins", sa.JSON, nullable=False),
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("integration_id", "external_id"),
@@ -76,6 +77,7 @@ class Tenant:
     features: tuple[str, ...]
     language: str
     time_zone: str
+    widget_origins: tuple[str, ...]
     created_at: datetime
     updated_at: datetime
 
@@ -103,7 +105,8 @@ class Integration:
 
 
 def _tenant(row: Row[Any]) -> Tenant:
-    return Tenant(**{**row._mapping, "features": tuple(row.features)})
+    lists = {"features": tuple(row.features), "widget_origins": tuple(row.widget_origins)}
+    return Tenant(**{**row._mapping, **lists})
 
 
 _KEY_COLUMNS = [api_keys.c[name] for name in ApiKey.__dataclass_fields__]
@@ -130,7 +133,7 @@ def create_tenant(
 ) -> Tenant | None:
     """The new tenant, or None where its e-mail or external id is taken."""
     made_at = now()
-    values = {
+    values: dict[str, Any] = {
         "id": new_id(),
         "client_id": new_id(),
         "integration_id": integration_id,
@@ -141,12 +144,15 @@ def create_tenant(
         "features": list(features),
         "language": language,
         "time_zone": time_zone,
+        "widget_origins": [],
         "created_at": made_at,
         "updated_at": made_at,
     }
     if not insert_ignoring(connection, tenants, values):
         return None
-    return Tenant(**{**values, "features": tuple(features)})  # type: ignore[arg-type]
+    made = get_tenant(values["id"], connection)
+    assert made is not None
+    return made
 
 
 def get_tenant(tenant_id: str, connection: Connection) -> Tenant | None:
@@ -155,7 +161,7 @@ def get_tenant(tenant_id: str, connection: Connection) -> Tenant | None:
 
 
 def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> None:
-    """Sets the given columns: name, email, is_active, features, language or time_zone."""
+    """Sets the given columns: name, email, is_active, features, language, time_zone or widget_origins."""
     if "features" in values:
         values["features"] = list(values["features"])
     connection.execute(sa.update(tenants).where(tenants.c.id == tenant_id).values(**values, updated_at=now()))
@@ -163,7 +169,11 @@ def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> None
 
 @across_tenants("the operator's command line and integrations look clients up")
 def find_tenant(
-    connection: Connection, *, external_id: str | None = None, email: str | None = None, integration_id: str | None = None
+    connection: Connection,
+    *,
+    external_id: str | None = None,
+    email: str | None = None,
+    integration_id: str | None = None,
 ) -> Tenant | None:
     query = sa.select(tenants)
     if external_id is not None:

@@ -180,7 +180,9 @@ def list_page(
     if occured_to is not None:
         query = query.where(table.occured_at < occured_to)
     if before is not None:
-        query = query.where(sa.tuple_(table.occured_at, table.id) < sa.tuple_(before.occured_at, before.id))
+        # Typed by hand: inside a tuple SQLAlchemy would bind the values in another form than the columns store.
+        position = sa.literal(before.occured_at, table.occured_at.type), sa.literal(before.id, table.id.type)
+        query = query.where(sa.tuple_(table.occured_at, table.id) < sa.tuple_(*position))
     query = query.order_by(table.occured_at.desc(), table.id.desc()).limit(limit)
     return [_communication(row) for row in connection.execute(query)]
 
@@ -237,9 +239,7 @@ def list_content(
     """(idx, item) in order. Items with neither text nor media are left out."""
     table = content_items.c
     query = (
-        sa.select(
-            table.idx, table.kind, table.text, table.label, table.start_ms, table.end_ms, table.at, table.media
-        )
+        sa.select(table.idx, table.kind, table.text, table.label, table.start_ms, table.end_ms, table.at, table.media)
         .where(table.tenant_id == tenant_id, table.communication_id == communication_id, table.idx >= first_idx)
         .order_by(table.idx)
     )
@@ -247,5 +247,3 @@ def list_content(
         query = query.limit(limit)
     items = ((row[0], ContentItem(*row[1:])) for row in connection.execute(query))
     return [(idx, item) for idx, item in items if item.text or item.media]
-
-

@@ -14,7 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.engine import Connection, Dialect, Engine
+from sqlalchemy.engine import Connection as Connection
+from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from store.settings import Settings
@@ -74,6 +75,11 @@ class Database:
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
 
     @property
+    def shown_url(self) -> str:
+        """The URL without its password."""
+        return sa.make_url(self.url).render_as_string(hide_password=True)
+
+    @property
     def is_sqlite(self) -> bool:
         return self.url.startswith("sqlite")
 
@@ -98,8 +104,11 @@ class Database:
         self._relaxed.dispose()
 
 
-def make_engine(url: str, *, synchronous: str) -> Engine:
-    """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma."""
+def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> Engine:
+    """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma.
+
+    `driver_begins` leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write: DBOS is written for that.
+    """
     if not url.startswith("sqlite"):
         return sa.create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
     path = sa.make_url(url).database
@@ -109,7 +118,8 @@ def make_engine(url: str, *, synchronous: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where the driver guesses
+        # None: transactions begin where SQLAlchemy says, not where the driver guesses.
+        connection.isolation_level = "IMMEDIATE" if driver_begins else None
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",
             "journal_mode=WAL",
@@ -121,6 +131,8 @@ def make_engine(url: str, *, synchronous: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
+        if driver_begins:
+            return
         immediate = connection.get_execution_options().get("parley_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
@@ -133,5 +145,6 @@ def insert_ignoring(connection: Connection, table: sa.Table, values: dict[str, A
         from sqlalchemy.dialects.sqlite import insert as dialect_insert
     else:
         from sqlalchemy.dialects.postgresql import insert as dialect_insert  # type: ignore[assignment]
-    result = connection.execute(dialect_insert(table).values(**values).on_conflict_do_nothing())
-    return bool(result.rowcount == 1)
+    key = table.primary_key.columns.values()[0]
+    statement = dialect_insert(table).values(**values).on_conflict_do_nothing().returning(key)
+    return connection.execute(statement).first() is not None

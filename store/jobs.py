@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 import structlog
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, Queue, SetWorkflowID
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from store.database import Database, make_engine, metadata, now, time_column
 from store.errors import Unavailable
@@ -77,13 +77,11 @@ class Jobs:
         url = settings.jobs_database_url or self._default_url()
         if url.startswith("sqlite"):
             config["system_database_url"] = url
-            config["system_database_engine"] = make_engine(url, synchronous="NORMAL")
+            config["system_database_engine"] = make_engine(url, synchronous="NORMAL", driver_begins=True)
         else:
             config["system_database_url"] = url
         DBOS(config=config)
-        self._queues = [
-            Queue(plan.name, worker_concurrency=plan.places, polling_interval_sec=settings.job_poll_s) for plan in queues
-        ]
+        self._queues = tuple(queues)
 
     def _default_url(self) -> str:
         if self._database.is_sqlite:
@@ -115,6 +113,13 @@ class Jobs:
         self._beat()
         DBOS.listen_queues([queue.name for queue in self._queues] if self._works else [])
         DBOS.launch()
+        for plan in self._queues:
+            DBOS.register_queue(
+                plan.name,
+                worker_concurrency=plan.places,
+                polling_interval_sec=self._settings.job_poll_s,
+                on_conflict="always_update",
+            )
         if self._works:
             self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
             self._every(self._settings.heartbeat_s, self._take_over, "takeover")

@@ -149,6 +149,14 @@ def get_space(tenant_id: str, connection: Connection, space_id: str) -> Space | 
     return Space(**row._mapping) if row else None
 
 
+def find_space(tenant_id: str, connection: Connection, *, name: str) -> Space | None:
+    """The oldest space of that name."""
+    row = connection.execute(
+        _spaces_query(tenant_id).where(spaces.c.name == name).order_by(spaces.c.created_at).limit(1)
+    ).first()
+    return Space(**row._mapping) if row else None
+
+
 def list_spaces(tenant_id: str, connection: Connection, *, limit: int, offset: int = 0) -> tuple[list[Space], int]:
     """A page in the order of creation, and the number of all."""
     query = _spaces_query(tenant_id).order_by(spaces.c.created_at, spaces.c.id).limit(limit).offset(offset)
@@ -159,7 +167,9 @@ def list_spaces(tenant_id: str, connection: Connection, *, limit: int, offset: i
 def update_space(tenant_id: str, connection: Connection, space_id: str, **values: Any) -> None:
     """Sets the given columns: name or description."""
     connection.execute(
-        sa.update(spaces).where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id).values(**values, updated_at=now())
+        sa.update(spaces)
+        .where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id)
+        .values(**values, updated_at=now())
     )
 
 
@@ -270,9 +280,7 @@ def delete_document(tenant_id: str, connection: Connection, document_id: str) ->
 
 
 def replace_chunks(tenant_id: str, connection: Connection, document_id: str, rows: Sequence[StoredChunk]) -> None:
-    connection.execute(
-        sa.delete(chunks).where(chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id)
-    )
+    connection.execute(sa.delete(chunks).where(chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id))
     if rows:
         names = StoredChunk.__dataclass_fields__
         connection.execute(

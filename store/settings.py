@@ -34,7 +34,9 @@ class Settings(BaseSettings):
     qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
     blob_url: str = Field("", description="Empty: a folder in the data dir. Or `s3://bucket/prefix`.")
-    models_dir: Path | None = Field(None, description="A folder with model files that are used before anything is fetched.")
+    models_dir: Path | None = Field(
+        None, description="A folder with model files that are used before anything is fetched."
+    )
     cache_dir: Path = Field(
         default_factory=_default_cache_dir, description="Fetched model files, shared by all installations of a user."
     )
@@ -66,7 +68,8 @@ class Settings(BaseSettings):
     )
 
     embedding_model: str = Field(
-        "", description="A model of `parley models list`, or a sentence-transformers folder or name. Empty: best available."
+        "",
+        description="A model of `parley models list`, or a sentence-transformers folder or name. Empty: best available.",
     )
     asr_engine: Literal["", "faster-whisper"] = Field("", description="Speech engine. Empty: best available.")
     asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")

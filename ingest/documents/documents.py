@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -14,6 +15,8 @@ from ingest.workshop import DOCUMENTS_QUEUE, workshop
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import knowledge
+from store.blobs import BlobInfo, Blobs
+from store.database import Database
 from store.errors import NotFound
 from store.jobs import ENDED_BADLY, step, workflow
 from store.knowledge import Document, StoredChunk
@@ -43,6 +46,80 @@ def start(document: Document) -> None:
 
 def workflow_id(document_id: str, run: int) -> str:
     return f"{document_id}.{run}"
+
+
+def record(
+    database: Database,
+    blobs: Blobs,
+    tenant_id: str,
+    *,
+    document_id: str,
+    space_id: str,
+    title: str,
+    file_name: str,
+    blob_key: str,
+    blob: BlobInfo,
+) -> tuple[Document, bool]:
+    """Takes an uploaded blob in as a document: (its record, whether it is new). The same bytes in the same space are
+    the document that is there. The sweeper starts its job, if nobody does before.
+
+    Raises NotFound where the space went away meanwhile.
+    """
+    document: Document | None = None
+    is_new = False
+    with database.write() as connection:
+        if knowledge.get_space(tenant_id, connection, space_id) is not None:
+            document, is_new = knowledge.add_document(
+                tenant_id,
+                connection,
+                document_id=document_id,
+                space_id=space_id,
+                title=title,
+                file_name=file_name,
+                size_bytes=blob.size,
+                sha256=blob.sha256,
+                blob_key=blob_key,
+            )
+    if not is_new:
+        blobs.delete(blob_key)
+    if document is None:
+        raise NotFound("No such space.")
+    return document, is_new
+
+
+def accept(tenant_id: str, **values: Any) -> tuple[Document, bool]:
+    """`record`, then the job's start."""
+    house = workshop()
+    document, is_new = record(house.database, house.blobs, tenant_id, **values)
+    if is_new:
+        start(document)
+    return document, is_new
+
+
+def reindex(tenant_id: str, document_id: str) -> Document:
+    """Starts a new run of a document's job. Raises NotFound."""
+    with workshop().database.write() as connection:
+        knowledge.begin_reindex(tenant_id, connection, document_id)
+        document = knowledge.get_document(tenant_id, connection, document_id)
+    if document is None:
+        raise NotFound("No such document.")
+    start(document)
+    return document
+
+
+def remove_space(tenant_id: str, space_id: str) -> None:
+    """Deletes a space with all that belongs to its documents."""
+    house = workshop()
+    while True:
+        with house.database.read() as connection:
+            rows, _ = knowledge.list_documents(tenant_id, connection, space_id, limit=100)
+        if not rows:
+            break
+        for row in rows:
+            with suppress(NotFound):  # another request may delete the same document
+                remove(tenant_id, row.id)
+    with house.database.write() as connection:
+        knowledge.delete_space(tenant_id, connection, space_id)
 
 
 def remove(tenant_id: str, document_id: str) -> None:
@@ -88,7 +165,7 @@ def _parse(tenant_id: str, document_id: str) -> Parsed:
         knowledge.update_document(tenant_id, connection, document_id, status="processing", progress=0.05)
     with house.blobs.as_file(document.blob_key) as path:
         try:
-            mime, title, chunks = house.pools.documents.run(parse_and_chunk, path, document.file_name)
+            mime, title, chunks = house.run(house.pools.documents, parse_and_chunk, path, document.file_name)
         except DocumentError as error:
             return _failed(error.code, error.message)
         except ChildTimedOut:
@@ -190,10 +267,6 @@ def sweep() -> None:
         status = statuses.get(workflow_id(document_id, run))
         if status is None:
             log.info("starting a document that was left unstarted", document_id=document_id)
-            house.jobs.enqueue(
-                DOCUMENTS_QUEUE, workflow_id(document_id, run), index_document, tenant_id, document_id
-            )
+            house.jobs.enqueue(DOCUMENTS_QUEUE, workflow_id(document_id, run), index_document, tenant_id, document_id)
         elif status in ENDED_BADLY:
             mark_failed(tenant_id, document_id, _INTERNAL, "Indexing failed; it can be started again.")
-
-

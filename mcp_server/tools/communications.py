@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -18,14 +17,17 @@ from mcp_server.tools.shapes import (
     Limit,
     Moment,
     QueryText,
+    as_id,
     communication_url,
     cursor_offset,
     found_communication,
     local_time,
     make_cursor,
     open_cursor,
+    with_zone,
 )
 from rag.index import Filter
+from rag.search import Found
 from store import communications, transcriptions
 from store.communications import Communication
 
@@ -58,9 +60,11 @@ def search_communications(context: ToolContext, arguments: SearchCommunications)
 
 def _newest(context: ToolContext, arguments: SearchCommunications) -> CommunicationPage:
     position = open_cursor(arguments.cursor, "at", "id")
+    before: communications.Cursor | None = None
     try:
-        before = position and communications.Cursor(datetime.fromisoformat(position["at"]), str(position["id"]))
-    except (TypeError, ValueError):
+        if position is not None:
+            before = communications.Cursor(with_zone(datetime.fromisoformat(position["at"])), as_id(position["id"]))
+    except (AttributeError, TypeError, ValueError):
         raise ToolError("cursor: is not one of this tool's; leave it out to begin again") from None
     with context.database.read() as connection:
         rows = communications.list_page(
@@ -75,12 +79,8 @@ def _newest(context: ToolContext, arguments: SearchCommunications) -> Communicat
             occured_to=arguments.to,
         )
         page = rows[: arguments.limit]
-        openings = {
-            row.id: communications.list_content(context.tenant_id, connection, row.id, limit=6) for row in page
-        }
-    items = [
-        found_communication(context, row, " ".join(item.text for _, item in openings[row.id])) for row in page
-    ]
+        openings = {row.id: communications.list_content(context.tenant_id, connection, row.id, limit=6) for row in page}
+    items = [found_communication(context, row, " ".join(item.text for _, item in openings[row.id])) for row in page]
     more = len(rows) > arguments.limit
     last = page[-1] if page else None
     cursor = make_cursor(at=last.occured_at.isoformat(), id=last.id) if more and last else None
@@ -100,16 +100,14 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
     )
     most = (offset + arguments.limit + 1) * CHUNKS_A_COMMUNICATION
     found = context.searcher.search(context.tenant_id, arguments.query, wanted, most)
-    best: dict[str, Any] = {}
+    best: dict[str, Found] = {}
     for passage in found:  # best first, so the first of a communication is its best
         best.setdefault(str(passage.payload["communication_id"]), passage)
     ids = list(best)[offset : offset + arguments.limit]
     with context.database.read() as connection:
         rows = communications.get_many(context.tenant_id, connection, ids)
     items = [
-        found_communication(
-            context, rows[id_], best[id_].text, best[id_].score, best[id_].payload.get("start_ms")
-        )
+        found_communication(context, rows[id_], best[id_].text, best[id_])
         for id_ in ids
         if id_ in rows  # deleted a moment ago, and on its way out of the index
     ]
@@ -212,7 +210,7 @@ TOOLS = (
     Tool(
         name="get_communication",
         title="Read one conversation",
-        description="The card of one call, chat or mail: its data and every turn of its text, in parts when it is long.",
+        description="The card of one call, chat or mail: its data and each turn of its text, in parts when it is long.",
         arguments=GetCommunication,
         function=get_communication,
     ),

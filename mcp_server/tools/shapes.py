@@ -18,14 +18,14 @@ from store.ids import parse_id
 SNIPPET_CHARACTERS = 700
 
 
-def _as_id(text: str) -> str:
+def as_id(text: str) -> str:
     found = parse_id(text)
     if found is None:
         raise ValueError("is not a UUID")
     return found
 
 
-def _with_zone(moment: datetime) -> datetime:
+def with_zone(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("needs a time zone, for example 2026-01-31T09:00:00Z")
     return moment
@@ -37,8 +37,8 @@ def _plain(text: str) -> str:
     return text
 
 
-Id = Annotated[str, AfterValidator(_as_id), Field(json_schema_extra={"format": "uuid"})]
-Moment = Annotated[datetime, AfterValidator(_with_zone)]
+Id = Annotated[str, AfterValidator(as_id), Field(json_schema_extra={"format": "uuid"})]
+Moment = Annotated[datetime, AfterValidator(with_zone)]
 QueryText = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_plain)]
 Limit = Annotated[int, Field(ge=1, le=50, description="Items a page.")]
 Cursor = Annotated[str, Field(max_length=2000, description="next_cursor of the page before.")]
@@ -57,6 +57,8 @@ class FoundCommunication(BaseModel):
     score: float | None
     start_ms: int | None = None
     url: str
+    # The whole passage with the evidence that it fits: for the chat agent, not for the wire.
+    found: Found | None = Field(None, exclude=True)
 
 
 class FoundDocument(BaseModel):
@@ -68,6 +70,7 @@ class FoundDocument(BaseModel):
     page: int | None
     url: str
     score: float
+    found: Found | None = Field(None, exclude=True)
 
 
 def communication_url(context: ToolContext, communication_id: str) -> str:
@@ -84,8 +87,10 @@ def local_time(context: ToolContext, moment: datetime) -> str:
 
 
 def found_communication(
-    context: ToolContext, row: Communication, snippet: str, score: float | None = None, start_ms: int | None = None
+    context: ToolContext, row: Communication, snippet: str, found: Found | None = None
 ) -> FoundCommunication:
+    """`found` is the passage that a search found in it; without one it is an item of a plain list."""
+    start_ms = found.payload.get("start_ms") if found else None
     return FoundCommunication(
         id=row.id,
         kind=row.kind,
@@ -93,9 +98,10 @@ def found_communication(
         occured_at=local_time(context, row.occured_at),
         title=row.title,
         snippet=shorten(snippet),
-        score=None if score is None else round(score, 4),
-        start_ms=start_ms,
+        score=round(found.score, 4) if found else None,
+        start_ms=int(start_ms) if start_ms is not None else None,
         url=communication_url(context, row.id),
+        found=found,
     )
 
 
@@ -111,6 +117,7 @@ def found_document(context: ToolContext, found: Found) -> FoundDocument:
         page=int(page) if page is not None else None,
         url=document_url(context, str(payload["document_id"]), found.id),
         score=round(found.score, 4),
+        found=found,
     )
 
 

@@ -1,0 +1,110 @@
+"""Assembly of the server: every layer's routes over one set of services, opened and closed with the process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from prometheus_client import REGISTRY
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from accounts.keys import Keyring
+from api import chat, knowledge, mcp, openapi, operations, public, site, speech, widget
+from api.http import error_response, route
+from api.middleware import RequestLog
+from api.operations import StateCollector
+from api.services import Services
+from chat.agent import Agent
+from ingest import calls
+from ingest.documents import documents
+from ingest.workshop import open_workshop
+from mcp_server.endpoint import McpEndpoint
+from mcp_server.tools import make_registry
+from store.errors import InvalidRequest, MethodNotAllowed, NotFound, ParleyError
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+PUBLIC_PREFIX = "/public"
+LAYERS = {
+    "speech": ("", speech.OPERATIONS),
+    "public": (PUBLIC_PREFIX, (*public.OPERATIONS, *chat.OPERATIONS, *knowledge.OPERATIONS)),
+}
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The ASGI application. Nothing is opened before its lifespan begins."""
+    registry = make_registry()
+    endpoint = McpEndpoint(registry, mcp.admit)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        house = await run_in_threadpool(open_workshop, settings)
+        agent = Agent(house, registry)
+        services = Services(settings, Keyring.of(settings), house, registry, agent)
+        app.state.services = services
+        app.state.sync_places = speech.SyncPlaces(settings.sync_places)
+        collector = StateCollector(services)
+        REGISTRY.register(collector)
+        try:
+            house.jobs.add_sweep(calls.sweep)
+            house.jobs.add_sweep(documents.sweep)
+            await run_in_threadpool(house.blobs.sweep_uploads)
+            await run_in_threadpool(house.jobs.launch)
+            async with endpoint.running():
+                log.info("ready", url=settings.effective_public_url)
+                yield
+        finally:
+            REGISTRY.unregister(collector)
+            await agent.aclose()
+            await run_in_threadpool(house.close)
+
+    routes: list[BaseRoute] = [
+        *operations.ROUTES,
+        *site.routes(),
+        *widget.ROUTES,
+        *openapi.routes(LAYERS),
+        *(route(operation, prefix) for prefix, operations_ in LAYERS.values() for operation in operations_),
+        Route("/mcp", endpoint),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        exception_handlers={
+            ParleyError: _answer_error,
+            HTTPException: _answer_http_exception,
+            ClientDisconnect: _answer_nobody,
+        },
+    )
+    app.router.redirect_slashes = False
+    app.add_middleware(RequestLog)
+    return app
+
+
+async def _answer_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, ParleyError)
+    if error.status >= 500:
+        log.warning("answered with an error", status=error.status, error=str(error), cause=repr(error.__cause__))
+    return error_response(error)
+
+
+async def _answer_http_exception(request: Request, error: Exception) -> Response:
+    """Starlette's own refusals in the documented body."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        response = error_response(MethodNotAllowed(f"{request.method} is not allowed here."))
+        response.headers.update(error.headers or {})
+        return response
+    if error.status_code == 404:
+        return error_response(NotFound("There is nothing at this address."))
+    return error_response(InvalidRequest(str(error.detail)))
+
+
+async def _answer_nobody(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=499)

@@ -1,0 +1,112 @@
+"""The `parley` command line. Each command prints a table for people, or JSON with --json; errors go to stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from pydantic import ValidationError
+
+from api import commands_accounts, commands_models
+from api.console import JsonOption, print_rows
+from store.errors import ParleyError
+from store.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+app = typer.Typer(
+    name="parley",
+    help="A company's conversations in one store and one index, for agents, programs and people.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+commands_accounts.register(app)
+commands_models.register(app)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    role: Annotated[Literal["all", "api", "worker"], typer.Option(help="One machine: all.")] = "all",
+) -> None:
+    """Serves every interface and works on the jobs, until Ctrl-C."""
+    from api.server import run_server
+
+    if role != "all":
+        raise typer.BadParameter("roles other than all come with the work on scaling out", param_hint="--role")
+    given = {"host": host, "port": port}
+    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    raise typer.Exit(run_server(settings))
+
+
+@app.command()
+def migrate(as_json: JsonOption = False) -> None:
+    """Brings the database up to date."""
+    from store.database import Database
+    from store.migrate import migrate as run_migrations
+
+    settings = load_settings()
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    database = Database(settings)
+    before, after = run_migrations(database)
+    database.close()
+    print_rows([{"before": before or "empty", "after": after}], as_json)
+
+
+@app.command()
+def demo(as_json: JsonOption = False) -> None:
+    """Makes the demo company and loads its calls and documents; again: does nothing twice."""
+    from api.demo import load_demo
+
+    print_rows([load_demo(load_settings())], as_json)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Says what is ready, what is not, and how to get it. Exit status 1 where something is missing."""
+    from api.doctor import examine
+
+    findings = examine(load_settings())
+    print_rows([finding.row() for finding in findings], as_json)
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[str], typer.Argument(help="Documents and audio files, or folders of them.")],
+    tenant: Annotated[str, typer.Option(help="Tenant id, or a client's external id.")],
+    space: Annotated[str | None, typer.Option(help="Id or name of the space for documents; made when new.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Takes files in as the upload endpoints do. A running server works on them."""
+    from api.commands_ingest import ingest_files
+
+    print_rows(ingest_files(load_settings(), [_path(path) for path in paths], tenant, space), as_json)
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path
+
+    return Path(text)
+
+
+def main() -> None:
+    """The console script's entry."""
+    try:
+        app()
+    except ParleyError as error:
+        sys.exit(f"parley: {error.message}")
+    except ValidationError as error:
+        problems = "; ".join(
+            f"PARLEY_{'.'.join(map(str, found['loc'])).upper()}: {found['msg']}" for found in error.errors()
+        )
+        sys.exit(f"parley: wrong settings: {problems}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""`parley ingest`: files from disk into a client's account, through the same doors as uploads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from api.commands_accounts import require_tenant
+from ingest import calls
+from ingest.documents import documents
+from ingest.speech.decode import Undecodable, probe
+from store import knowledge
+from store.blobs import Blobs
+from store.database import Database, now
+from store.errors import InvalidRequest, NotFound
+from store.ids import new_id, parse_id
+from store.migrate import is_current
+from store.settings import Settings
+
+DOCUMENT_SUFFIXES = frozenset({".txt", ".md", ".markdown", ".html", ".htm", ".pdf"})
+DEFAULT_SPACE = "Documents"
+
+
+def ingest_files(settings: Settings, paths: list[Path], tenant: str, space: str | None) -> list[dict[str, Any]]:
+    """One row a file. Documents go into `space`, audio becomes calls; a running server starts on them within seconds.
+
+    Raises NotFound for an unknown client or path, InvalidRequest for an old database.
+    """
+    database = Database(settings)
+    try:
+        if not is_current(database):
+            raise InvalidRequest("the database is not up to date: run `parley migrate`")
+        with database.read() as connection:
+            tenant_id = require_tenant(connection, tenant).id
+        blobs = Blobs(settings)
+        return [_ingest(database, blobs, tenant_id, path, space) for path in _files(paths)]
+    finally:
+        database.close()
+
+
+def _files(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise NotFound(f"no file {path}")
+    return found
+
+
+def _ingest(database: Database, blobs: Blobs, tenant_id: str, path: Path, space: str | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"file": str(path), "as": "", "id": None, "state": ""}
+    if path.suffix.lower() in DOCUMENT_SUFFIXES:
+        return row | _ingest_document(database, blobs, tenant_id, path, space or DEFAULT_SPACE)
+    try:
+        probe(path)
+    except Undecodable:
+        return row | {"state": "skipped: neither a known document nor audio"}
+    task_id = new_id()
+    key = f"{tenant_id}/audio/{task_id}"
+    blobs.put_file(key, path)
+    task = calls.record(
+        database,
+        tenant_id,
+        task_id=task_id,
+        blob_key=key,
+        file_name=path.name,
+        occured_at=now(),
+        request_record_id=None,
+        direction=None,
+        parameters={"language": None, "channel_speakers": True, "words": False, "sync": False},
+    )
+    return row | {"as": "call", "id": task.communication_id, "state": "accepted"}
+
+
+def _ingest_document(database: Database, blobs: Blobs, tenant_id: str, path: Path, space: str) -> dict[str, Any]:
+    document_id = new_id()
+    key = f"{tenant_id}/documents/{document_id}"
+    blob = blobs.put_file(key, path)
+    space_id = _space_id(database, tenant_id, space)
+    document, is_new = documents.record(
+        database,
+        blobs,
+        tenant_id,
+        document_id=document_id,
+        space_id=space_id,
+        title=path.name,
+        file_name=path.name,
+        blob_key=key,
+        blob=blob,
+    )
+    return {"as": "document", "id": document.id, "state": "accepted" if is_new else "was there"}
+
+
+def _space_id(database: Database, tenant_id: str, space: str) -> str:
+    """A space by its id or name; a name that is new makes one."""
+    with database.write() as connection:
+        known = parse_id(space)
+        if known and knowledge.get_space(tenant_id, connection, known):
+            return known
+        found = knowledge.find_space(tenant_id, connection, name=space)
+        return (found or knowledge.create_space(tenant_id, connection, name=space, description="")).id

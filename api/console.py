@@ -1,0 +1,45 @@
+"""How commands print: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = False) -> None:
+    """Prints rows with the same keys; `single` prints one object instead of a list as JSON."""
+    if as_json:
+        assert not single or len(rows) == 1
+        value: Any = rows[0] if single else list(rows)
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    if not rows:
+        sys.stdout.write("nothing\n")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+
+
+def _cell(value: Any) -> str:
+    from rich.markup import escape
+
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return escape(", ".join(map(str, value)) or "–")
+    return escape(str(value))

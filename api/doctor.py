@@ -1,0 +1,93 @@
+"""`parley doctor`: what is ready, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    part: str
+    ok: bool
+    finding: str
+
+    def row(self) -> dict[str, Any]:
+        return {"part": self.part, "ok": self.ok, "finding": self.finding}
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """One finding a part; each check speaks for itself and stops no other."""
+    checks: dict[str, Callable[[Settings], tuple[bool, str]]] = {
+        "database": _database,
+        "blobs": _blobs,
+        "speech": _speech,
+        "embedding": _embedding,
+        "chat": _chat,
+        "web part": _web,
+    }
+    findings = []
+    for part, check in checks.items():
+        try:
+            ok, text = check(settings)
+        # The doctor names every fault that it meets, whatever it is, and goes on.
+        except Exception as error:
+            ok, text = False, f"{type(error).__name__}: {error}"
+        findings.append(Finding(part, ok, text))
+    return findings
+
+
+def _database(settings: Settings) -> tuple[bool, str]:
+    from store import migrate
+    from store.database import Database
+
+    database = Database(settings)
+    try:
+        shown = database.shown_url
+        if migrate.is_current(database):
+            return True, f"{shown} is up to date"
+        return False, f"{shown} is not up to date: run `parley migrate`"
+    finally:
+        database.close()
+
+
+def _blobs(settings: Settings) -> tuple[bool, str]:
+    from store.blobs import Blobs
+
+    blobs = Blobs(settings)
+    key = "doctor/probe"
+    blobs.put(key, b"ok")
+    blobs.delete(key)
+    return True, f"recordings and documents are kept in {settings.blob_url or settings.data_dir / 'blobs'}"
+
+
+def _speech(settings: Settings) -> tuple[bool, str]:
+    from ingest.speech.recognise import choose_engine
+
+    return True, f"calls are recognised by {Path(choose_engine(settings).model_path).name}"
+
+
+def _embedding(settings: Settings) -> tuple[bool, str]:
+    from rag.embedding import choose_embedder
+
+    spec = choose_embedder(settings)
+    if spec is None:
+        return False, "no embedding model is installed, so searches go by words alone: run `parley models pull`"
+    return True, f"passages are embedded by {spec.name}"
+
+
+def _chat(settings: Settings) -> tuple[bool, str]:
+    from chat.engines import describe_engine
+
+    return describe_engine(settings)
+
+
+def _web(_settings: Settings) -> tuple[bool, str]:
+    from api.site import WEB_FOLDER
+
+    built = (WEB_FOLDER / "index.html").is_file()
+    return built, "the page at / is built" if built else "the page at / is not built: run `make web`"

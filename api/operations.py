@@ -1,0 +1,78 @@
+"""What whoever runs the server asks it: is it alive, is it ready, what does it measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from api.services import Services
+from store import transcriptions
+
+log = structlog.get_logger(__name__)
+
+
+async def healthz(_request: Request) -> Response:
+    """The process lives and its event loop turns."""
+    return JSONResponse({"status": "ok"})
+
+
+def readyz(request: Request) -> Response:
+    """Database, index and workers answer; 503 names those that do not."""
+    services: Services = request.app.state.services
+    checks: dict[str, Callable[[], object]] = {
+        "database": services.database.ping,
+        "index": lambda: _must(services.workshop.index.ready()),
+        "workers": lambda: _must(services.workshop.jobs.ready()),
+    }
+    results: dict[str, str] = {}
+    for name, check in checks.items():
+        try:
+            check()
+            results[name] = "ok"
+        # Any failure of a part means that it is not ready; the log says why.
+        except Exception:
+            log.exception("not ready", part=name)
+            results[name] = "failed"
+    ready = all(result == "ok" for result in results.values())
+    body = {"status": "ready" if ready else "not ready", "checks": results}
+    return JSONResponse(body, status_code=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
+
+
+def _must(true: bool) -> None:
+    if not true:
+        raise RuntimeError("answered no")
+
+
+def metrics(_request: Request) -> Response:
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+
+class StateCollector(Collector):
+    """Gauges that are read when they are asked for: queue lengths and the size of the index."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def collect(self) -> list[GaugeMetricFamily]:
+        with self._services.database.read() as connection:
+            waiting = transcriptions.count_unfinished(connection)
+        gauges = [GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting)]
+        counts = self._services.workshop.index.counts()
+        for name, value in (("tenants", counts.tenants), ("points", counts.points)):
+            if value is not None:
+                gauges.append(GaugeMetricFamily(f"parley_index_{name}", f"{name.title()} in the index.", value=value))
+        return gauges
+
+
+ROUTES = (
+    Route("/healthz", healthz, methods=["GET"]),
+    Route("/readyz", readyz, methods=["GET"]),
+    Route("/metrics", metrics, methods=["GET"]),
+)

@@ -1,0 +1,126 @@
+"""An answer by a small local model: few extracts in, sentences out, each checked before anybody sees it.
+
+A sentence with a number that no source has ends the model's answer; quotes of the sources take its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+import structlog
+
+from chat.citations import Citations, SentenceStream, append_citation, has_citation
+from chat.contract import Done, Event, Message, Passage, Scorer, Text, Usage
+from chat.evidence import Extract, best_extracts
+from chat.extractive_engine import quote
+from chat.language import PHRASES, Language
+from chat.numbers import numbers_in, unsupported_numbers
+from chat.prompts import (
+    bounded_history,
+    cut_to_tokens,
+    question_message,
+    says_not_found,
+    source_block,
+    system_prompt,
+)
+from rag.language_model import LanguageModel, TokenUsage, estimate_tokens
+
+SOURCES = 3
+EXTRACT_CHARS = 800
+EXTRACT_TOKENS = 420  # what a small model reads in about 5 s on 2 cores
+ANSWER_TOKENS = 220
+HISTORY_TURNS = 2
+
+log = structlog.get_logger(__name__)
+
+
+async def answer_locally(
+    model: LanguageModel,
+    scorer: Scorer | None,
+    question: str,
+    query: str,
+    history: Sequence[Message],
+    passages: Sequence[Passage],
+    language: Language,
+) -> AsyncGenerator[Event, None]:
+    """Text and Done events. `query` is what the passages were searched by; `passages` is not empty."""
+    assert passages
+    extracts = await best_extracts(query, passages, scorer, max_chars=EXTRACT_CHARS)
+    shown, blocks = _blocks(extracts, min(EXTRACT_TOKENS, model.max_prompt_tokens // 2))
+    messages = _messages(question, history, blocks, language, model.max_prompt_tokens)
+    allowed = numbers_in([question, *(passage.text for passage in shown), *(passage.title for passage in shown)])
+    citations, sentences = Citations(shown), SentenceStream()
+    markdown, verdict, tokens = "", "", TokenUsage()
+    async with aclosing(model.stream(messages, max_tokens=ANSWER_TOKENS)) as deltas:
+        async for delta in deltas:
+            tokens = delta.usage or tokens
+            ready = sentences.feed(delta.text)
+            if delta.finish_reason is not None:
+                ready.append(sentences.flush())
+            for sentence in filter(None, ready):
+                verdict = verdict or _check(sentence, markdown, allowed)
+                if not verdict:
+                    piece = _cited(sentence, citations)
+                    markdown += piece
+                    yield Text(piece)
+            if verdict:
+                break
+    usage = Usage(model.name, tokens, 1)
+    if verdict == "not found":
+        not_found = PHRASES[language].not_found
+        yield Text(not_found)
+        yield Done(not_found, [], False, usage)
+        return
+    if verdict or not markdown.strip():
+        log.info("local_answer_replaced", reason=verdict or "empty")
+        quotes = quote(await best_extracts(query, shown, scorer), language, citations)
+        lead = ("\n\n" if markdown.strip() else "") + PHRASES[language].unsupported + "\n\n"
+        for piece in [lead, *quotes]:
+            markdown += piece
+            yield Text(piece)
+    yield Done(markdown, citations.used, True, usage)
+
+
+def _messages(
+    question: str, history: Sequence[Message], blocks: Sequence[str], language: Language, max_tokens: int
+) -> list[dict[str, str]]:
+    system = system_prompt(language, is_local=True, has_tools=False)
+    asked = question_message(language, blocks, cut_to_tokens(question, max_tokens // 4))
+    left = max_tokens - estimate_tokens(system) - estimate_tokens(asked) - 20
+    earlier = bounded_history(history[-HISTORY_TURNS:], min(left, max_tokens // 7), longest_chars=300)
+    return [{"role": "system", "content": system}, *earlier, {"role": "user", "content": asked}]
+
+
+def _blocks(extracts: Sequence[Extract], max_tokens: int) -> tuple[list[Passage], list[str]]:
+    """The passages shown and their blocks, the best one longest."""
+    shown: list[Passage] = []
+    blocks: list[str] = []
+    left = max_tokens
+    for extract in extracts[:SOURCES]:
+        share = min(left, max_tokens * 2 // 3 if not blocks else max_tokens // 3)
+        if share < 60:
+            break
+        text = cut_to_tokens(" ".join(extract.text.split()), share - 30)
+        block = source_block(len(shown) + 1, extract.passage, text)
+        left -= estimate_tokens(block)
+        shown.append(extract.passage)
+        blocks.append(block)
+    return shown, blocks
+
+
+def _check(sentence: str, before: str, allowed: set[str]) -> str:
+    """Why `sentence` must not be shown, or an empty string."""
+    if not before.strip() and says_not_found(sentence):
+        return "not found"
+    missing = unsupported_numbers(sentence, allowed)
+    return f"numbers without a source: {', '.join(missing)}" if missing else ""
+
+
+def _cited(sentence: str, citations: Citations) -> str:
+    """`sentence` with the answer's citations; one without any gets the source that it shares most words with."""
+    rewritten = citations.rewrite(sentence)
+    if has_citation(rewritten):
+        return rewritten
+    source = citations.best_source(rewritten)
+    return append_citation(rewritten, citations.cite(source)) if source is not None else rewritten

@@ -1,0 +1,54 @@
+"""The engine with a model: searches first, then gives the model numbered sources and holds its answer to them.
+
+A provider's model may call tools (`chat.agent_loop`); the small local one gets extracts (`chat.local_answer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from chat.agent_loop import AgentLimits, answer_with_tools
+from chat.contract import Done, Event, Message, Retrieve, Scorer, Status, Text, ToolBox, Usage
+from chat.evidence import RelevanceRule, find_evidence
+from chat.language import PHRASES, detect_language
+from chat.local_answer import answer_locally
+from rag.language_model import LanguageModel
+
+
+class ModelEngine:
+    name = "model"
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        scorer: Scorer | None = None,
+        limits: AgentLimits | None = None,
+        rule: RelevanceRule | None = None,
+    ) -> None:
+        self._model = model
+        self._scorer = scorer
+        self._limits = limits or AgentLimits()
+        self._rule = rule or RelevanceRule()
+
+    async def answer(
+        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """See `Engine.answer`. Where nothing fits and there are no tools, the model is not asked."""
+        yield Status("search")
+        language = detect_language(question)
+        query, passages = await find_evidence(question, history, retrieve, self._rule)
+        if tools is not None and (not tools.schemas() or not await self._model.supports_tools()):
+            tools = None
+        if not passages and tools is None:
+            not_found = PHRASES[language].not_found
+            yield Text(not_found)
+            yield Done(not_found, [], False, Usage())
+            return
+        if self._model.is_local:
+            answer = answer_locally(self._model, self._scorer, question, query, history, passages, language)
+        else:
+            answer = answer_with_tools(self._model, self._limits, question, history, passages, language, tools)
+        async with aclosing(answer) as events:
+            async for event in events:
+                yield event

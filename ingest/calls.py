@@ -1,0 +1,307 @@
+"""The durable job of a call: decode, find speech, recognise part by part, store the timeline, index it.
+
+Each step may run twice. What a step leaves on disk can be made again, so a job that another machine takes over, or
+that finds its work folder gone, decodes again and goes on with the parts that are not recognised yet.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from ingest.children import ChildDied
+from ingest.speech import transcribe
+from ingest.speech.decode import AudioInfo, Undecodable, probe
+from ingest.speech.recognise import Engine, choose_engine
+from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, workshop
+from rag.chunking import Line, chunk_timeline
+from rag.index import Point
+from store import communications, transcriptions
+from store.communications import ContentItem
+from store.database import Database
+from store.jobs import ENDED_BADLY, step, workflow
+from store.transcriptions import Task
+from store.weights import ModelMissing
+
+log = structlog.get_logger(__name__)
+
+_FAILED = "Recognition failed."
+_TITLE_CHARACTERS = 300
+
+
+def probe_blob(key: str) -> AudioInfo:
+    """What an uploaded blob holds, looked at in a child process. Raises Undecodable."""
+    house = workshop()
+    with house.blobs.as_file(key) as path:
+        try:
+            return house.run(house.pools.probing, probe, path)
+        except ChildDied:
+            raise Undecodable("nothing in it can be decoded") from None
+
+
+def record(
+    database: Database,
+    tenant_id: str,
+    *,
+    task_id: str,
+    blob_key: str,
+    file_name: str,
+    occured_at: datetime,
+    request_record_id: str | None,
+    direction: str | None,
+    parameters: dict[str, Any],
+) -> Task:
+    """Writes the communication and its task. The sweeper starts it, if nobody does before."""
+    with database.write() as connection:
+        communication = communications.create(
+            tenant_id,
+            connection,
+            kind="call",
+            channel_type="phone",
+            occured_at=occured_at,
+            title=(request_record_id or file_name or "call")[:_TITLE_CHARACTERS],
+            request_record_id=request_record_id,
+            direction=direction,
+        )
+        return transcriptions.create(
+            tenant_id,
+            connection,
+            communication_id=communication.id,
+            blob_key=blob_key,
+            file_name=file_name,
+            parameters=parameters,
+            occured_at=occured_at,
+            task_id=task_id,
+        )
+
+
+def accept(tenant_id: str, **values: Any) -> Task:
+    """`record`, then the job's start."""
+    task = record(workshop().database, tenant_id, **values)
+    start(task)
+    return task
+
+
+def start(task: Task) -> None:
+    """Starts the job of a task; starting it twice is harmless."""
+    queue = SYNC_CALLS_QUEUE if task.parameters.get("sync") else CALLS_QUEUE
+    workshop().jobs.enqueue(queue, task.id, transcribe_call, task.tenant_id, task.id)
+
+
+@workflow(name="transcribe_call")
+def transcribe_call(tenant_id: str, task_id: str) -> None:
+    """Steps return what went wrong as a value: an error class would not come back from the job's record as it was."""
+    prepared = _prepare(tenant_id, task_id)
+    if "error" in prepared:
+        _fail(tenant_id, task_id, prepared["error"])
+        return
+    language: str = prepared["language"]
+    parts: list[list[transcribe.Segment]] = []
+    for number in range(len(prepared["recording"]["parts"])):
+        parts.append(_recognise(tenant_id, task_id, prepared["recording"], language, number))
+    _store(tenant_id, task_id, prepared["recording"], language, parts)
+    _index(tenant_id, task_id)
+    _finish(tenant_id, task_id)
+
+
+def _died(error: BaseException) -> bool:
+    return isinstance(error, (ChildDied, OSError))
+
+
+def _folder(house: Workshop, task_id: str) -> Path:
+    return house.work_folder / task_id
+
+
+def _task(house: Workshop, tenant_id: str, task_id: str) -> Task:
+    with house.database.read() as connection:
+        task = transcriptions.get(tenant_id, connection, task_id)
+    assert task is not None, "a job has its task"
+    return task
+
+
+@step(name="prepare_call", retries_allowed=True, max_attempts=3, should_retry=_died)
+def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
+    """Decodes the recording and finds speech and language: {"recording", "language"}, or {"error"}."""
+    house = workshop()
+    task = _task(house, tenant_id, task_id)
+    _update(house, tenant_id, task_id, status="processing", progress=0.01)
+    try:
+        engine = choose_engine(house.settings)
+        recording = _decode(house, task)
+        language = task.parameters["language"] or house.run(
+            house.pools.speech,
+            transcribe.detect_language,
+            _folder(house, task_id),
+            recording,
+            engine,
+        )
+    except (Undecodable, ModelMissing) as error:
+        log.warning("a call cannot be transcribed", task_id=task_id, error=str(error))
+        return {"error": str(error) if isinstance(error, Undecodable) else "No speech model is installed."}
+    _update(house, tenant_id, task_id, audio_ms=recording["duration_ms"], progress=0.05)
+    return {"recording": recording, "language": language}
+
+
+def _decode(house: Workshop, task: Task) -> transcribe.Prepared:
+    folder = _folder(house, task.id)
+    shutil.rmtree(folder, ignore_errors=True)  # of an earlier try
+    folder.mkdir(parents=True)
+    with house.blobs.as_file(task.blob_key) as path:
+        return house.run(
+            house.pools.speech, prepare_recording, path, folder, bool(task.parameters["channel_speakers"])
+        )
+
+
+def prepare_recording(path: Path, folder: Path, channel_speakers: bool) -> transcribe.Prepared:
+    """`transcribe.prepare`, for a child process."""
+    return transcribe.prepare(path, folder, channel_speakers=channel_speakers)
+
+
+def recognise_part(
+    folder: Path, part: transcribe.Part, engine: Engine, language: str, words: bool
+) -> list[transcribe.Segment]:
+    """`transcribe.recognise_part`, for a child process."""
+    return transcribe.recognise_part(folder, part, engine, language=language, words=words)
+
+
+@step(name="recognise_part", retries_allowed=True, max_attempts=3, should_retry=_died)
+def _recognise(
+    tenant_id: str, task_id: str, recording: transcribe.Prepared, language: str, number: int
+) -> list[transcribe.Segment]:
+    house = workshop()
+    task = _task(house, tenant_id, task_id)
+    folder = _folder(house, task_id)
+    if not transcribe.is_prepared(folder, recording):
+        _decode(house, task)
+    engine = choose_engine(house.settings)
+    part = recording["parts"][number]
+    segments = house.run(
+        house.pools.speech, recognise_part, folder, part, engine, language, bool(task.parameters["words"])
+    )
+    done_ms = sum(each["speech_ms"] for each in recording["parts"][: number + 1])
+    progress = 0.05 + 0.9 * done_ms / max(recording["speech_ms"], 1)
+    _update(house, tenant_id, task_id, progress=min(progress, 0.95))
+    return segments
+
+
+@step(name="store_call", retries_allowed=True, max_attempts=5)
+def _store(
+    tenant_id: str,
+    task_id: str,
+    recording: transcribe.Prepared,
+    language: str,
+    parts: list[list[transcribe.Segment]],
+) -> None:
+    """Timeline and result in one transaction; a second run puts the same in place of the first."""
+    house = workshop()
+    task = _task(house, tenant_id, task_id)
+    transcript = transcribe.merge(recording, parts, language)
+    items = [
+        ContentItem(
+            kind="audio_utterance",
+            text=segment["text"],
+            label=segment["speaker"],
+            start_ms=round(segment["start"] * 1000),
+            end_ms=round(segment["end"] * 1000),
+            at=task.occured_at + timedelta(seconds=segment["start"]),
+        )
+        for segment in transcript["segments"]
+    ]
+    with house.database.write() as connection:
+        communications.replace_content(tenant_id, connection, task.communication_id, items)
+        communications.update(
+            tenant_id,
+            connection,
+            task.communication_id,
+            language=transcript["language"],
+            duration_ms=transcript["audio_duration_ms"],
+        )
+        transcriptions.update(tenant_id, connection, task_id, result=transcript, progress=0.97)
+
+
+@step(name="index_call", retries_allowed=True, max_attempts=8)
+def _index(tenant_id: str, task_id: str) -> None:
+    house = workshop()
+    index_communication(house, tenant_id, _task(house, tenant_id, task_id).communication_id)
+
+
+def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:
+    """Puts a communication's timeline into the index in place of what was there of it."""
+    with house.database.read() as connection:
+        row = communications.get(tenant_id, connection, communication_id)
+        content = communications.list_content(tenant_id, connection, communication_id)
+    if row is None:
+        return
+    lines = [Line(item.label or "", item.text, item.start_ms, item.end_ms) for _, item in content]
+    chunks = chunk_timeline(lines)
+    vectors = house.passage_vectors([chunk.text for chunk in chunks])
+    points = [
+        Point(
+            id=str(uuid.uuid5(uuid.UUID(communication_id), str(chunk.index))),
+            vector=vector,
+            text=chunk.text,
+            payload={
+                "kind": "communication",
+                "communication_id": communication_id,
+                "communication_kind": row.kind,
+                "channel_type": row.channel_type,
+                "direction": row.direction,
+                "occured_at_s": int(row.occured_at.timestamp()),
+                "start_ms": chunk.start_ms,
+                "end_ms": chunk.end_ms,
+            },
+        )
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    ]
+    house.index.delete(tenant_id, communication_id=communication_id)
+    house.index.upsert(tenant_id, points)
+
+
+@step(name="finish_call", retries_allowed=True, max_attempts=5)
+def _finish(tenant_id: str, task_id: str) -> None:
+    house = workshop()
+    task = _task(house, tenant_id, task_id)
+    with house.database.write() as connection:
+        communications.update(tenant_id, connection, task.communication_id, is_closed=True)
+        transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0)
+    shutil.rmtree(_folder(house, task_id), ignore_errors=True)
+
+
+@step(name="fail_call", retries_allowed=True, max_attempts=5)
+def _fail(tenant_id: str, task_id: str, message: str) -> None:
+    mark_failed(tenant_id, task_id, message)
+
+
+def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
+    """Ends a task that has not ended in `error`."""
+    house = workshop()
+    with house.database.write() as connection:
+        transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message)
+    shutil.rmtree(_folder(house, task_id), ignore_errors=True)
+
+
+def _update(house: Workshop, tenant_id: str, task_id: str, **values: Any) -> None:
+    with house.database.write(durable=False) as connection:
+        transcriptions.update(tenant_id, connection, task_id, **values)
+
+
+def sweep() -> None:
+    """Starts calls that a crash left unstarted, and ends those whose job ended without telling."""
+    house = workshop()
+    with house.database.read() as connection:
+        waiting = transcriptions.list_unfinished(connection, older_than_s=house.settings.sweep_s)
+    if not waiting:
+        return
+    statuses = house.jobs.statuses([task_id for _, task_id in waiting])
+    for tenant_id, task_id in waiting:
+        status = statuses.get(task_id)
+        if status is None:
+            log.info("starting a call that was left unstarted", task_id=task_id)
+            start(_task(house, tenant_id, task_id))
+        elif status in ENDED_BADLY:
+            mark_failed(tenant_id, task_id, _FAILED)

@@ -1,0 +1,213 @@
+"""Transactions, column types and migrations, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from store import accounts, communications, knowledge, limits, migrate, transcriptions
+from store.accounts import Tenant
+from store.communications import ContentItem, Cursor
+from store.database import Database, UtcDateTime, metadata
+from store.ids import new_id, parse_id
+
+
+def make_tenant(database: Database, name: str = "tenant") -> Tenant:
+    with database.write() as connection:
+        tenant = accounts.create_tenant(connection, name=name, external_id=name)
+    assert tenant is not None
+    return tenant
+
+
+def make_call(database: Database, tenant_id: str, occured_at: datetime, **values: str) -> str:
+    with database.write() as connection:
+        row = communications.create(
+            tenant_id, connection, kind="call", channel_type="phone", occured_at=occured_at, title="a call", **values
+        )
+    return row.id
+
+
+def test_migrations_make_exactly_the_tables_that_the_code_declares(database: Database) -> None:
+    def compare_type(_c: object, _i: object, _m: object, _it: object, declared: object) -> bool | None:
+        return False if isinstance(declared, UtcDateTime) else None
+
+    with database.read() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": compare_type})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_migrating_twice_changes_nothing(database: Database) -> None:
+    before, after = migrate.migrate(database)
+    assert before == after == migrate.newest_revision()
+    assert migrate.is_current(database)
+
+
+def test_an_error_inside_a_write_takes_the_whole_transaction_back(database: Database) -> None:
+    with pytest.raises(RuntimeError, match="half way"), database.write() as connection:
+        accounts.create_tenant(connection, name="lost", external_id="lost")
+        raise RuntimeError("half way")
+    with database.read() as connection:
+        assert accounts.find_tenant(connection, external_id="lost") is None
+
+
+def test_many_threads_writing_at_once_all_succeed(database: Database) -> None:
+    tenant = make_tenant(database)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            for _ in range(10):
+                with database.write() as connection:
+                    # Read first, as real writers do: without BEGIN IMMEDIATE this is where SQLite gives up.
+                    communications.count(tenant.id, connection)
+                    knowledge.create_space(tenant.id, connection, name="s", description="")
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with database.read() as connection:
+        assert knowledge.list_spaces(tenant.id, connection, limit=1)[1] == 160
+
+
+def test_times_come_back_as_the_same_moment_in_utc(database: Database) -> None:
+    tenant = make_tenant(database)
+    moment = datetime(2026, 3, 1, 1, 30, 0, 123456, tzinfo=timezone(timedelta(hours=5)))
+    call = make_call(database, tenant.id, moment)
+    with database.read() as connection:
+        row = communications.get(tenant.id, connection, call)
+    assert row is not None
+    assert row.occured_at == moment
+    assert row.occured_at.tzinfo is UTC or row.occured_at.utcoffset() == timedelta(0)
+
+
+def test_pages_of_communications_meet_without_gap_or_overlap_even_at_equal_times(database: Database) -> None:
+    tenant = make_tenant(database)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    made = {make_call(database, tenant.id, moment + timedelta(minutes=number // 3)) for number in range(10)}
+    seen: list[str] = []
+    before: Cursor | None = None
+    with database.read() as connection:
+        while page := communications.list_page(tenant.id, connection, limit=3, before=before):
+            seen += [row.id for row in page]
+            before = Cursor(page[-1].occured_at, page[-1].id)
+    assert len(seen) == 10
+    assert set(seen) == made
+
+
+def test_storing_a_timeline_twice_leaves_it_there_once(database: Database) -> None:
+    tenant = make_tenant(database)
+    call = make_call(database, tenant.id, datetime(2026, 1, 1, tzinfo=UTC))
+    items = [ContentItem(kind="audio_utterance", text=text, label="SPEAKER_00") for text in ("один", "", "two")]
+    for _ in range(2):
+        with database.write() as connection:
+            communications.replace_content(tenant.id, connection, call, items)
+    with database.read() as connection:
+        content = communications.list_content(tenant.id, connection, call)
+    assert [(idx, item.text) for idx, item in content] == [(0, "один"), (2, "two")]
+
+
+def test_a_finished_task_is_not_changed_any_more(database: Database) -> None:
+    tenant = make_tenant(database)
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    call = make_call(database, tenant.id, moment)
+    with database.write() as connection:
+        task = transcriptions.create(
+            tenant.id,
+            connection,
+            communication_id=call,
+            blob_key="k",
+            file_name="f",
+            parameters={},
+            occured_at=moment,
+        )
+        assert transcriptions.update(tenant.id, connection, task.id, status="success", progress=1.0)
+        assert not transcriptions.update(tenant.id, connection, task.id, status="error")
+        stored = transcriptions.get(tenant.id, connection, task.id)
+    assert stored is not None
+    assert (stored.status, stored.version) == ("success", 2)
+
+
+def test_the_same_bytes_in_one_space_are_one_document(database: Database) -> None:
+    tenant = make_tenant(database)
+    with database.write() as connection:
+        space = knowledge.create_space(tenant.id, connection, name="s", description="")
+        values = {"space_id": space.id, "title": "t", "file_name": "t.txt", "size_bytes": 1, "sha256": "a" * 64}
+        first = knowledge.add_document(tenant.id, connection, document_id=new_id(), blob_key="1", **values)  # type: ignore[arg-type]
+        second = knowledge.add_document(tenant.id, connection, document_id=new_id(), blob_key="2", **values)  # type: ignore[arg-type]
+    assert first[1]
+    assert not second[1]
+    assert first[0].id == second[0].id
+
+
+def test_a_rate_limit_counts_exactly_over_many_threads(database: Database) -> None:
+    allowed: list[int] = []
+
+    def hit() -> None:
+        for _ in range(25):
+            with database.write(durable=False) as connection:
+                # A window of a year: the test must not straddle two.
+                if limits.hit(connection, "bucket", limit=60, window_s=365 * 24 * 3600) == 0:
+                    allowed.append(1)
+
+    threads = [threading.Thread(target=hit) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(allowed) == 60
+
+
+def test_another_tenants_rows_are_not_there(database: Database) -> None:
+    owner, other = make_tenant(database, "owner"), make_tenant(database, "other")
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    call = make_call(database, owner.id, moment, request_record_id="record-1")
+    with database.write() as connection:
+        space = knowledge.create_space(owner.id, connection, name="s", description="")
+        communications.replace_content(owner.id, connection, call, [ContentItem(kind="chat_message", text="secret")])
+    with database.write() as connection:
+        assert communications.get(other.id, connection, call) is None
+        assert communications.get_many(other.id, connection, [call]) == {}
+        assert communications.list_page(other.id, connection, limit=10) == []
+        assert communications.list_content(other.id, connection, call) == []
+        found = communications.find_newest(other.id, connection, communication_id=None, request_record_id="record-1")
+        assert found is None
+        assert knowledge.get_space(other.id, connection, space.id) is None
+        assert knowledge.list_documents(other.id, connection, space.id, limit=10) == ([], 0)
+        knowledge.delete_space(other.id, connection, space.id)
+        communications.replace_content(other.id, connection, call, [])
+    with database.read() as connection:
+        assert knowledge.get_space(owner.id, connection, space.id) is not None
+        assert len(communications.list_content(owner.id, connection, call)) == 1
+
+
+def test_deleting_a_tenant_deletes_what_belongs_to_it(database: Database) -> None:
+    tenant = make_tenant(database)
+    call = make_call(database, tenant.id, datetime(2026, 1, 1, tzinfo=UTC))
+    with database.write() as connection:
+        connection.execute(sa.delete(accounts.tenants).where(accounts.tenants.c.id == tenant.id))
+    with database.read() as connection:
+        assert communications.get(tenant.id, connection, call) is None
+
+
+def test_new_ids_are_uuids_of_version_7_in_the_order_of_time() -> None:
+    ids = [new_id() for _ in range(1000)]
+    assert all(parse_id(made) == made and made[14] == "7" and made[19] in "89ab" for made in ids)
+    assert len(set(ids)) == 1000
+    assert [made[:13] for made in ids] == sorted(made[:13] for made in ids)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "123", "{01890000-0000-7000-8000-000000000000}", "0189000000007000800000000000000"]
+)
+def test_what_is_no_uuid_is_refused(text: str) -> None:
+    assert parse_id(text) is None

@@ -1,0 +1,60 @@
+"""A PostgreSQL of the test run's own: Debian's programs, a cluster in a temporary folder, one socket, no TCP."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def programs() -> Path | None:
+    """The folder with initdb and postgres, newest version first; None where there is none."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: -float(path.parts[4]))
+    if found:
+        return found[0].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).resolve().parent if on_path else None
+
+
+@contextmanager
+def running_cluster(folder: Path) -> Iterator[str]:
+    """Starts a cluster; yields the URL prefix to which a database's name is added."""
+    bin_folder = programs()
+    assert bin_folder is not None
+    data = folder / "pg"
+    as_user = _other_user(folder)
+    _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=60"
+    _run([bin_folder / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "pg.log", "start"], as_user)
+    try:
+        yield f"postgresql+psycopg://parley@/{{name}}?host={folder}"
+    finally:
+        _run([bin_folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], as_user)
+
+
+def _other_user(folder: Path) -> dict[str, object]:
+    """PostgreSQL refuses to run as root: a root user's test runs it as `postgres` or `nobody`."""
+    if os.geteuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            user = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        os.chown(folder, user.pw_uid, user.pw_gid)
+        for parent in folder.parents:
+            if parent.stat().st_uid == 0 and parent.name.startswith("pytest"):
+                parent.chmod(0o755)
+        return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    raise AssertionError("no user to run PostgreSQL as")
+
+
+def _run(command: list[str | Path], as_user: dict[str, object]) -> None:
+    result = subprocess.run(  # type: ignore[call-overload]
+        command, check=False, capture_output=True, text=True, cwd="/", timeout=60, stdin=subprocess.DEVNULL, **as_user
+    )
+    assert result.returncode == 0, f"{command[0]}: {result.stdout}{result.stderr}"

@@ -1,0 +1,181 @@
+"""A real server for tests: `parley serve` in a process of its own, over real HTTP, that can be stopped and killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from accounts.clients import NewClient, create_client
+from accounts.keys import Keyring
+from store.database import Database
+from store.migrate import migrate
+from store.settings import Settings
+
+START_S = 60.0
+JOB_S = 240.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class RunningServer:
+    """`parley serve` over a data folder. `settings` are PARLEY_ variables without the prefix, in lower case."""
+
+    def __init__(self, data_dir: Path, **settings: str) -> None:
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        values = {"llm_model": "none", "log_format": "json", **settings}
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")},
+            "PARLEY_DATA_DIR": str(data_dir),
+            "PARLEY_PORT": str(self.port),
+            **{f"PARLEY_{name.upper()}": value for name, value in values.items()},
+        }
+        self.log_path = data_dir / "server.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        fields = {name: value for name, value in values.items() if name not in ("llm_model", "log_format")}
+        self.settings = Settings(data_dir=data_dir, port=self.port, _env_file=None, **fields)  # type: ignore[arg-type, call-arg]
+        data_dir.mkdir(parents=True, exist_ok=True)
+        self.database = Database(self.settings)
+        migrate(self.database)
+
+    def start(self) -> RunningServer:
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "api.command_line", "serve"],
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the server ended:\n{self.log()[-4000:]}")
+            try:
+                if httpx2.get(self.url + "/readyz", timeout=5).status_code == 200:
+                    return self
+            except httpx2.HTTPError:
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not get ready:\n{self.log()[-4000:]}")
+
+    def stop(self) -> int:
+        """Asks the server to stop, as Ctrl-C does; its exit status."""
+        return self._end(signal.SIGINT)
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL)
+
+    def _end(self, number: int) -> int:
+        assert self.process is not None
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            return self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"the server did not stop:\n{self.log()[-4000:]}") from None
+
+    def close(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.stop()
+        self.database.close()
+
+    def log(self) -> str:
+        return self.log_path.read_text(encoding="utf-8", errors="replace")
+
+    def new_client(self, external_id: str, **values: Any) -> Account:
+        """A client account of its own, made as the command line makes one."""
+        with self.database.write() as connection:
+            made = create_client(connection, Keyring.of(self.settings), external_id=external_id, **values)
+        return Account(self, made)
+
+
+@dataclass
+class Account:
+    """A client account and its HTTP client."""
+
+    server: RunningServer
+    made: NewClient
+
+    @property
+    def tenant_id(self) -> str:
+        return self.made.tenant.id
+
+    @property
+    def chat_id(self) -> str:
+        return self.made.chat.id
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.made.api_key}"}
+
+    def request(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        options["headers"] = {**self.headers, **options.get("headers", {})}
+        options.setdefault("timeout", 60)
+        return httpx2.request(method, self.server.url + path, **options)
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> httpx2.Response:
+        return self.request("POST", path, **options)
+
+    def upload_audio(self, audio: bytes, name: str = "call.wav", **fields: str) -> httpx2.Response:
+        files = {"file": (name, audio)}
+        return self.post("/v1/audio/transcriptions", files=files, data=fields, timeout=JOB_S)
+
+    def finished_task(self, task_id: str) -> dict[str, Any]:
+        """Polls the task until it has ended."""
+        deadline = time.monotonic() + JOB_S
+        while time.monotonic() < deadline:
+            record: dict[str, Any] = self.get(f"/v1/audio/transcriptions/tasks/{task_id}").json()
+            if record["transcription_status"] in ("success", "error"):
+                return record
+            time.sleep(0.1)
+        raise AssertionError(f"the task did not end:\n{self.server.log()[-4000:]}")
+
+    def new_space(self, name: str = "Space") -> str:
+        answer = self.post("/public/v1/kb/spaces", json={"name": name, "description": ""})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def upload_document(self, space_id: str, content: bytes, name: str) -> httpx2.Response:
+        return self.post(f"/public/v1/kb/spaces/{space_id}/documents", files={"file": (name, content)})
+
+    def finished_document(self, document_id: str) -> dict[str, Any]:
+        """Polls the document until it has ended."""
+        deadline = time.monotonic() + JOB_S
+        while time.monotonic() < deadline:
+            record: dict[str, Any] = self.get(f"/public/v1/kb/documents/{document_id}").json()
+            if record["status"] in ("success", "error"):
+                return record
+            time.sleep(0.05)
+        raise AssertionError(f"the document did not end:\n{self.server.log()[-4000:]}")
+
+    def add_document(self, space_id: str, content: bytes, name: str) -> dict[str, Any]:
+        answer = self.upload_document(space_id, content, name)
+        assert answer.status_code == 202, answer.text
+        return self.finished_document(answer.json()["id"])
+
+    def call_tool(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """A tools/call as the contract documents it; the whole JSON-RPC answer."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        answer = self.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
