@@ -20,6 +20,7 @@ from api.http import error_response, route
 from api.middleware import RequestLog
 from api.operations import StateCollector
 from api.services import Services
+from api.welcome import say_welcome
 from chat.agent import Agent
 from ingest import calls
 from ingest.documents import documents
@@ -59,6 +60,7 @@ def create_app(settings: Settings) -> Starlette:
             await run_in_threadpool(house.jobs.launch)
             async with endpoint.running():
                 log.info("ready", url=settings.effective_public_url)
+                say_welcome(settings)
                 yield
         finally:
             REGISTRY.unregister(collector)

@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from api import commands_accounts, commands_models
-from api.console import JsonOption, print_rows
+from api.console import JsonOption, QuietOption, print_rows
 from store.errors import ParleyError
 from store.settings import load_settings
 
@@ -43,7 +43,7 @@ def serve(
 
 
 @app.command()
-def migrate(as_json: JsonOption = False) -> None:
+def migrate(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     """Brings the database up to date."""
     from store.database import Database
     from store.migrate import migrate as run_migrations
@@ -53,7 +53,8 @@ def migrate(as_json: JsonOption = False) -> None:
     database = Database(settings)
     before, after = run_migrations(database)
     database.close()
-    print_rows([{"before": before or "empty", "after": after}], as_json)
+    if not quiet:
+        print_rows([{"before": before or "empty", "after": after}], as_json, single=True)
 
 
 @app.command()
@@ -61,7 +62,7 @@ def demo(as_json: JsonOption = False) -> None:
     """Makes the demo company and loads its calls and documents; again: does nothing twice."""
     from api.demo import load_demo
 
-    print_rows([load_demo(load_settings())], as_json)
+    print_rows([load_demo(load_settings(), quiet=as_json)], as_json, single=True)
 
 
 @app.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.console import JsonOption, print_rows
+from api.console import JsonOption, QuietOption, print_rows
 from store.errors import InvalidRequest
 from store.settings import load_settings
 
@@ -44,6 +44,7 @@ def list_models(as_json: JsonOption = False) -> None:
 def pull_models(
     names: Annotated[list[str] | None, typer.Argument(help="Without names: the default ones.")] = None,
     as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Fetches model files into the cache; what is there is not fetched again."""
     from store import weights
@@ -57,7 +58,10 @@ def pull_models(
         {"name": result.name, "state": result.state, "source": result.source, "problem": result.problem}
         for result in results
     ]
-    print_rows(rows, as_json)
+    if quiet:
+        rows = [row for row in rows if row["problem"]]
+    if rows or not quiet:
+        print_rows(rows, as_json)
     raise typer.Exit(1 if any(result.state == "failed" for result in results) else 0)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing when all is well.")]
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = False) -> None:
@@ -27,7 +28,7 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = 
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in rows[0]:
-        table.add_column(name.replace("_", " "), overflow="fold")
+        table.add_column(name.replace("_", " "), overflow="fold", no_wrap=name in ("id", "name", "part"))
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     Console(soft_wrap=not sys.stdout.isatty()).print(table)

@@ -42,6 +42,7 @@ class Row:
     files: int = 0
     audio_s: float = 0.0
     took_s: float = 0.0
+    cpu_s: float = 0.0
     errors: int = 0
     words: int = 0
     wrong_language: int = 0
@@ -82,14 +83,15 @@ def measure(some: Sequence[Recording], engine: Engine) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for recording in some:
         with tempfile.TemporaryDirectory() as folder:
-            started = time.perf_counter()
+            started, cpu = time.perf_counter(), time.process_time()
             result = transcribe(recording.path, Path(folder), engine)
-            took_s = time.perf_counter() - started
+            took_s, cpu_s = time.perf_counter() - started, time.process_time() - cpu
         row = rows.setdefault(recording.group, Row())
         expected = words_of(recording.text)
         row.files += 1
         row.audio_s += result["audio_duration_ms"] / 1000
         row.took_s += took_s
+        row.cpu_s += cpu_s
         row.errors += word_errors(expected, words_of(result["text"]))
         row.words += len(expected)
         row.wrong_language += result["language"] != recording.language
@@ -109,12 +111,12 @@ def main(arguments: Sequence[str]) -> int:
     started = time.perf_counter()
     load(engine)
     print(f"{Path(engine.model_path).name}, {engine.threads} threads, loaded in {time.perf_counter() - started:.1f} s")
-    print(f"{'recordings':24} {'files':>5} {'audio s':>8} {'RTF':>6} {'WER':>6} {'words':>6} {'wrong language':>14}")
+    print("RTF: seconds taken per second of audio; CPU: seconds of one core, which a busy machine changes less")
+    print(f"{'recordings':22} {'files':>5} {'audio s':>8} {'RTF':>6} {'CPU':>6} {'WER':>6} {'words':>6} wrong language")
     for group, row in measure(some, engine).items():
-        rtf, errors = row.took_s / row.audio_s, row.errors / row.words
-        print(
-            f"{group:24} {row.files:5} {row.audio_s:8.0f} {rtf:6.3f} {errors:6.3f} {row.words:6} {row.wrong_language:14}"
-        )
+        speeds = f"{row.took_s / row.audio_s:6.3f} {row.cpu_s / row.audio_s:6.3f}"
+        errors = f"{row.errors / row.words:6.3f} {row.words:6} {row.wrong_language}"
+        print(f"{group:22} {row.files:5} {row.audio_s:8.0f} {speeds} {errors}")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     return 0
 

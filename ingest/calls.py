@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from datetime import datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import structlog
@@ -64,7 +64,7 @@ def record(
             kind="call",
             channel_type="phone",
             occured_at=occured_at,
-            title=(request_record_id or file_name or "call")[:_TITLE_CHARACTERS],
+            title=(PurePath(file_name).stem or request_record_id or "call")[:_TITLE_CHARACTERS],
             request_record_id=request_record_id,
             direction=direction,
         )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MIME = "text/html"
 # The parser's time grows with the square of the depth of blocks: 100,000 take it 20 seconds.
 MAX_DEPTH = 5_000
+MAX_TAGS = 2_000_000  # some 650 MB in memory
 
 _DROPPED = frozenset(
     """
@@ -54,10 +55,10 @@ def parse(data: bytes, declared_name: str, outline: Outline) -> ParsedDocument:
 
 
 def add_html(text: str, outline: Outline) -> None:
-    """Adds a page's or a fragment's text to a document. Raises DocumentError `unreadable` where it nests too deeply."""
+    """Adds a page's or a fragment's text to a document. Raises DocumentError where it has too many tags or too deep."""
     from selectolax.lexbor import LexborHTMLParser
 
-    _check_depth(text)
+    _check_shape(text)
     tree = LexborHTMLParser(text.replace("\0", ""))
     title = tree.css_first("head > title")
     if title is not None and not outline.title:
@@ -66,9 +67,11 @@ def add_html(text: str, outline: Outline) -> None:
         _Reader(outline).read(tree.body)
 
 
-def _check_depth(text: str) -> None:
+def _check_shape(text: str) -> None:
     depth = 0
-    for match in _TAGS.finditer(text):
+    for count, match in enumerate(_TAGS.finditer(text)):
+        if count == MAX_TAGS:
+            raise DocumentError("too_large", f"It has more than {MAX_TAGS:,} tags.")
         tag = match[2].lower()
         if tag not in _SHALLOW and tag not in _INLINE:
             depth = max(depth - 1, 0) if match[1] else depth + 1

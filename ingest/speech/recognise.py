@@ -131,10 +131,10 @@ class FasterWhisper:
             word_timestamps=True,
         )
         words: list[list[TimedWord]] = [[] for _ in sounds]
-        # A segment's `seek` is the start of its clip in hundredths of a second.
-        starts = {int(start / SAMPLE_RATE * self._model.frames_per_second): n for n, (start, _) in enumerate(spans)}
         for segment in segments:
-            number = starts[segment.seek]
+            # `seek` is the start of the segment's clip in hundredths of a second, rounded down from a rounded float.
+            at = segment.seek * SAMPLE_RATE // self._model.frames_per_second
+            number = min(range(len(spans)), key=lambda n, at=at: abs(spans[n][0] - at))  # type: ignore[misc]
             words[number] += _timed(segment, -spans[number][0] / SAMPLE_RATE)
         return words
 

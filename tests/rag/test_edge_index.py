@@ -168,8 +168,8 @@ def test_many_threads_write_search_and_delete_while_shards_come_and_go(tmp_path:
         index.delete(tenant, document_id=f"d{1000 + number}")
         return len(index.search_text(tenant, f"word{number}", Filter(), 5))
 
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(work, range(24)))
-    assert found == [1] * 24
-    assert [index.count(tenant) for tenant in tenants] == [12, 12]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(12)))
+    assert found == [1] * 12
+    assert [index.count(tenant) for tenant in tenants] == [6, 6]
     index.close()

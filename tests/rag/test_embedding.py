@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -141,7 +142,8 @@ class TestBuiltInModel:
 @pytest.fixture(scope="module")
 def small_model() -> EmbedderSpec:
     settings = load_settings(embedding_model="")
-    pytest.importorskip("sentence_transformers")
+    if find_spec("sentence_transformers") is None:  # not imported here: that takes torch along
+        pytest.skip("sentence-transformers is not installed")
     if weights.find(settings, "all-minilm-l6-v2") is None:
         pytest.skip("the model all-minilm-l6-v2 is not installed (parley models pull all-minilm-l6-v2)")
     spec = choose_embedder(settings.model_copy(update={"embedding_model": "all-minilm-l6-v2"}))

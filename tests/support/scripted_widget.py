@@ -106,7 +106,16 @@ class ScriptedSite:
             return error_body(answer.status, answer.headers)
         return StreamingResponse(self._stream(question, answer), media_type="text/event-stream")
 
-    async def _stream(self, question: str, answer: Answer) -> AsyncIterator[str]:
+    async def _stream(self, question: str, answer: Answer) -> AsyncIterator[bytes]:
+        """Cuts the stream where no reader should rely on it: between CR and LF, and inside letters."""
+        async for text in self._events(question, answer):
+            encoded = text.encode()
+            middle = len(encoded) // 2
+            for part in (encoded[:middle], encoded[middle:-1], encoded[-1:]):
+                yield part
+                await asyncio.sleep(0)
+
+    async def _events(self, question: str, answer: Answer) -> AsyncIterator[str]:
         try:
             yield ": ping\r\n\r\n" + _event("status", {"step": "search", "tool": None})
             for piece in answer.pieces:
@@ -130,7 +139,7 @@ class ScriptedSite:
 
 
 def _event(name: str, data: Mapping[str, Any]) -> str:
-    return f"event: {name}\r\ndata: {json.dumps(data)}\r\n\r\n"
+    return f"event: {name}\r\ndata: {json.dumps(data, ensure_ascii=False)}\r\n\r\n"
 
 
 def error_body(status: int, headers: Mapping[str, str] | None = None) -> Response:

@@ -26,7 +26,7 @@ export class Conversation {
       (question) => this.ask(question),
       () => this.answering?.abort(),
     );
-    this.messages.setAttribute("aria-label", texts.messages);
+    byId("messages-title", HTMLElement).textContent = texts.messages;
     this.again.textContent = texts.new_conversation;
     this.again.addEventListener("click", () => this.startOver());
   }

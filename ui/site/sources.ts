@@ -1,6 +1,6 @@
 import type { Source } from "../chat/answers";
 import { element, languageOf } from "../chat/dom";
-import { LANGUAGE, texts } from "./texts";
+import { LOCALE, texts } from "./texts";
 
 let listCount = 0;
 
@@ -85,7 +85,7 @@ function place(source: Source): string {
   if (source.page !== null) parts.push(texts.page(source.page));
   const day = source.occurred_at ? new Date(source.occurred_at) : null;
   if (day && !Number.isNaN(day.getTime())) {
-    parts.push(day.toLocaleDateString(LANGUAGE, { day: "numeric", month: "long", year: "numeric" }));
+    parts.push(day.toLocaleDateString(LOCALE, { day: "numeric", month: "long", year: "numeric" }));
   }
   if (source.kind === "communication" && source.start_ms !== null) parts.push(clock(source.start_ms));
   return parts.filter(Boolean).join(" · ");

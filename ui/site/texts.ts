@@ -149,6 +149,8 @@ const ru: Texts = {
 };
 
 export const LANGUAGE: "ru" | "en" = navigator.language.toLowerCase().startsWith("ru") ? "ru" : "en";
+/** For dates: the browser's own kind of the page's language. */
+export const LOCALE = navigator.language.toLowerCase().startsWith(LANGUAGE) ? navigator.language : LANGUAGE;
 export const texts: Texts = LANGUAGE === "ru" ? ru : en;
 
 /** The page's words for a failed call. */

@@ -58,7 +58,7 @@ def pdf_of_lines(
 def pdf_of_image() -> bytes:
     """A page as a scanner makes it: one picture, no text."""
     from reportlab.graphics.shapes import Drawing, Rect  # type: ignore[import-untyped]
-    from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+    from reportlab.pdfgen.canvas import Canvas
 
     buffer = io.BytesIO()
     canvas = Canvas(buffer)

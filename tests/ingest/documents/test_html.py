@@ -117,6 +117,12 @@ def test_depth_without_reason_is_refused_and_unclosed_paragraphs_are_not_depth(r
     assert text_of(read("<html>" + "<p>x<li>y" * 8000)).count("x") == 8000
 
 
+def test_more_tags_than_allowed_are_too_large(read: Read) -> None:
+    with pytest.raises(DocumentError, match="tags") as caught:
+        read("<html>" + "<p>x" * 2_000_001)
+    assert caught.value.code == "too_large"
+
+
 @pytest.mark.parametrize(
     "content",
     [

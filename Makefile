@@ -1,0 +1,55 @@
+# The project's commands. `make run` and `make test` are all that a newcomer needs.
+SHELL := bash
+.DEFAULT_GOAL := help
+
+PORT ?= 8080
+PARLEY_DATA_DIR ?= ./data
+SOAK ?= full
+export PARLEY_DATA_DIR
+export PARLEY_PORT := $(PORT)
+
+BIN := .venv/bin
+WEB_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' 2>/dev/null)
+
+.PHONY: help run web test check bench soak openapi clean
+
+help: ## says what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: ## installs, fetches models, loads the demo company and serves on PORT
+	@scripts/set-up run
+	@$(MAKE) --no-print-directory web
+	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: what needs them says so (parley doctor)."
+	@$(BIN)/parley migrate --quiet
+	@$(BIN)/parley demo
+	@exec $(BIN)/parley serve --port $(PORT)
+
+web: ui/dist/index.html ## builds the web part
+
+ui/dist/index.html: $(WEB_SOURCES)
+	@scripts/build-web
+
+test: ## runs every test
+	@scripts/set-up dev
+	@$(MAKE) --no-print-directory web
+	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: the tests that need them are skipped."
+	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 || true
+	@$(BIN)/pytest
+
+check: ## format, lint, types, import layers, OpenAPI drift, web part
+	@scripts/set-up dev
+	@scripts/check
+
+openapi: ## writes docs/openapi/*.json from the code
+	@$(BIN)/python -m api.openapi docs/openapi
+
+bench: ## measures, as tables
+	@scripts/set-up dev
+	@$(BIN)/python -m bench
+
+soak: ## kills, races and fuzzing; SOAK=small for a short run
+	@scripts/set-up dev
+	@SOAK=$(SOAK) $(BIN)/pytest tests/soak -m soak
+
+clean: ## removes what was installed and built; keeps data
+	rm -rf .venv ui/node_modules ui/dist

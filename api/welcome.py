@@ -1,0 +1,31 @@
+"""What a server says to the person who started it, once it is ready."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from store.settings import Settings
+
+
+def say_welcome(settings: Settings) -> None:
+    """Prints where to go and what to try; for the demo account when it is there."""
+    url = settings.effective_public_url
+    lines = [f"Parley is ready: {url}", ""]
+    try:
+        demo = json.loads((settings.data_dir / "demo.json").read_text(encoding="utf-8"))
+        key = f"$(python3 -c \"import json; print(json.load(open('{settings.data_dir / 'demo.json'}'))['api_key'])\")"
+        lines += [
+            f"  Ask the demo company   {url}/",
+            f"  Its keys               {settings.data_dir / 'demo.json'}",
+            f"  KEY={key}",
+            f'  Send a call            curl -H "Authorization: Bearer $KEY" -F file=@call.wav {url}/v1/audio/transcriptions',
+            f'  Send a document        curl -H "Authorization: Bearer $KEY" -F file=@rules.pdf '
+            f"{url}/public/v1/kb/spaces/{demo['space_id']}/documents",
+            f"  Connect an agent       {url}/mcp (streamable HTTP, the same key)",
+        ]
+    except (OSError, ValueError, KeyError):
+        lines += ["  Make an account        parley client create --external-id my-company"]
+    lines += ["", "  Ctrl-C stops it; what is in work goes on at the next start.", ""]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,216 @@
+"""How well the chat answers over the demo company's documents and calls: `python -m bench.chat [extractive] [model]`.
+
+Asks each question of `demo/questions.toml`. Right source: the first passage cited stands where the question says. Right
+words: the answer contains one of the expected ones. Refused: an unanswerable question was answered "not found". The
+calls are indexed from their scripts, so recognition errors are not in these figures. For the model also: seconds to
+the first text and tokens a second, which mean something on an idle machine only. `--list` prints each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from chat.engines import Done, Engine, Passage, Text, choose_engine
+from ingest.documents.parse import parse
+from rag.chunking import Line, chunk_sections, chunk_timeline
+from rag.embedding import Embedder, choose_embedder
+from rag.index import Filter, Point
+from rag.language_model import open_language_model
+from rag.qdrant_edge_index import EdgeIndex
+from rag.search import Found, Searcher
+from store.settings import load_settings
+
+DEMO = Path(__file__).parents[1] / "demo"
+PASSAGES = 8
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """The demo company, indexed."""
+
+    searcher: Searcher
+    embedder: Embedder
+    tenant_id: str
+
+    def search(self, query: str) -> list[Passage]:
+        return [_passage(found) for found in self.searcher.search(self.tenant_id, query, Filter(), PASSAGES)]
+
+    async def retrieve(self, query: str) -> list[Passage]:
+        return await asyncio.to_thread(self.search, query)
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        def cosines() -> list[float]:
+            similar = self.embedder.embed_passages(list(texts)) @ self.embedder.embed_queries([query])[0]
+            return [float(value) for value in similar]
+
+        return await asyncio.to_thread(cosines)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One question's answer and what is right about it."""
+
+    question: dict[str, Any]
+    done: Done
+    first_text_s: float
+    total_s: float
+
+    @property
+    def answerable(self) -> bool:
+        return bool(self.question["answerable"])
+
+    @property
+    def right_source(self) -> bool:
+        wanted = self.question.get("source", {})
+        used = self.done.used_passages[0].context_item if self.done.used_passages else {}
+        return self.done.found and used.get("source") in wanted.values()
+
+    @property
+    def right_words(self) -> bool:
+        said = _plain(self.done.markdown)
+        return self.done.found and any(_plain(expected) in said for expected in self.question.get("expects", []))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().replace("ё", "е").split())
+
+
+def _passage(found: Found) -> Passage:
+    payload = found.payload
+    return Passage(
+        "communication" if payload["kind"] == "communication" else "document",
+        found.id,
+        str(payload["title"]),
+        found.text,
+        score=found.score,
+        coverage=found.coverage,
+        cosine=found.dense,
+        context_item={"source": payload["source"]},
+    )
+
+
+def _points(embedder: Embedder) -> list[Point]:
+    company = tomllib.loads((DEMO / "company.toml").read_text(encoding="utf-8"))
+    passages: list[tuple[str, str, dict[str, Any]]] = []  # what is embedded, the text, the payload
+    for document in company["document"]:
+        parsed = parse(DEMO / "documents" / document["file"], document["file"])
+        for chunk in chunk_sections(parsed.sections):
+            title = " › ".join(dict.fromkeys([document["title"], *chunk.title_path]))
+            payload = {"kind": "document", "title": title, "source": document["file"]}
+            passages.append(("\n".join([*chunk.title_path, chunk.text]), chunk.text, payload))
+    for call in company["call"]:
+        turns = json.loads((DEMO / "calls" / call["file"]).with_suffix(".truth.json").read_text(encoding="utf-8"))[
+            "turns"
+        ]
+        names = {speaker["label"]: speaker["name"] for speaker in call["speaker"]}
+        lines = [
+            Line(names.get(turn["label"], turn["label"]), turn["text"], turn["start_ms"], turn["end_ms"])
+            for turn in turns
+        ]
+        payload = {"kind": "communication", "title": call["title"], "source": call["record_id"]}
+        passages += [(part.text, part.text, payload) for part in chunk_timeline(lines)]
+    vectors = embedder.embed_for_index([embedded for embedded, _, _ in passages])
+    return [
+        Point(str(uuid4()), vector, text, payload) for (_, text, payload), vector in zip(passages, vectors, strict=True)
+    ]
+
+
+async def ask(engine: Engine, knowledge: Knowledge, question: dict[str, Any]) -> Result:
+    started_s = time.perf_counter()
+    first_text_s = 0.0
+    done: Done | None = None
+    async for event in engine.answer(question["question"], [], knowledge.retrieve):
+        if isinstance(event, Text) and not first_text_s:
+            first_text_s = time.perf_counter() - started_s
+        if isinstance(event, Done):
+            done = event
+    assert done is not None
+    return Result(question, done, first_text_s, time.perf_counter() - started_s)
+
+
+def report(name: str, results: Sequence[Result]) -> None:
+    answerable = [result for result in results if result.answerable]
+    others = [result for result in results if not result.answerable]
+    print(f"\n{name}: {len(results)} questions")
+    for language in ("ru", "en"):
+        mine = [result for result in answerable if result.question["language"] == language]
+        refused = [not result.done.found for result in others if result.question["language"] == language]
+        print(
+            f"  {language}: right source first {_share([result.right_source for result in mine])}, "
+            f"right words {_share([result.right_words for result in mine])}, refused {_share(refused)}"
+        )
+    print(
+        f"  all: right source first {_share([result.right_source for result in answerable])}, "
+        f"right words {_share([result.right_words for result in answerable])}, "
+        f"refused {_share([not result.done.found for result in others])}"
+    )
+    asked = [result for result in results if result.done.usage.model_calls]
+    print(f"  first text s: median {statistics.median(result.first_text_s for result in asked or results):.2f}")
+    if asked:
+        tokens = sum(result.done.usage.tokens.completion_tokens for result in asked)
+        prompt = statistics.median(result.done.usage.tokens.prompt_tokens for result in asked)
+        seconds = sum(result.total_s for result in asked)
+        print(f"  prompt tokens: median {prompt:.0f}; tokens a second, reading included: {tokens / seconds:.1f}")
+
+
+def _share(holds: Sequence[bool]) -> str:
+    return f"{sum(holds) / len(holds):.2f} ({sum(holds)}/{len(holds)})" if holds else "-"
+
+
+def listing(results: Sequence[Result]) -> None:
+    for result in results:
+        marks = f"source={result.right_source:d} words={result.right_words:d} found={result.done.found:d}"
+        print(f"\n{result.question['id']} answerable={result.answerable:d} {marks}: {result.question['question']}")
+        print(f"  expects {result.question.get('expects', [])} in {result.question.get('source')}")
+        print("  | " + result.done.markdown.replace("\n", "\n  | "))
+
+
+async def measure(names: Sequence[str], only: Sequence[str], *, list_all: bool) -> None:
+    settings = load_settings()
+    spec = choose_embedder(settings)
+    if spec is None:
+        print("no embedding model is installed: parley models pull")
+        return
+    embedder = spec.load(2)
+    questions = tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]
+    questions = [question for question in questions if not only or question["id"] in only]
+    with tempfile.TemporaryDirectory() as folder:
+        index = EdgeIndex(Path(folder), embedder.dimension)
+        tenant_id = str(uuid4())
+        index.upsert(tenant_id, _points(embedder))
+        knowledge = Knowledge(Searcher(index, embedder), embedder, tenant_id)
+        for name in names:
+            model = open_language_model(settings) if name == "model" else None
+            if name == "model" and model is None:
+                print("\nmodel: none is installed or configured (parley models pull)")
+                continue
+            engine = choose_engine(settings, model, knowledge.score)
+            results = [await ask(engine, knowledge, question) for question in questions]
+            if list_all:
+                listing(results)
+            report(name if model is None else model.name, results)
+            if model is not None:
+                await model.aclose()
+        index.close()
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    names = [name for name in ("extractive", "model") if name in arguments] or ["extractive", "model"]
+    only = [argument for argument in arguments if argument not in ("extractive", "model", "--list")]
+    asyncio.run(measure(names, only, list_all="--list" in arguments))
+
+
+if __name__ == "__main__":
+    main()
