@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -154,7 +154,7 @@ def read_messages(request: Request) -> Response:
 
 def _open_chat(services: Services, request: Request, public_key: str) -> tuple[Tenant, Chat]:
     """Raises NotFound for a key that opens nothing, NotPermitted for an Origin that is not the account's."""
-    _limit(services, request, "address", _address(request))
+    _limit(services, "address", _address(request))
     with services.database.read() as connection:
         chat = chats.find_by_public_key(connection, public_key)
         tenant = accounts.get_tenant(chat.tenant_id, connection) if chat else None
@@ -169,8 +169,8 @@ def _visitor(services: Services, request: Request) -> Visitor:
     claims = services.keyring.open_token(TOKEN_PURPOSE, token) if token else None
     if claims is None:
         raise NotAuthenticated("The visitor's token is missing, wrong or expired.", code="invalid_visitor_token")
-    _limit(services, request, "visitor", str(claims["conversation"]))
-    _limit(services, request, "address", _address(request))
+    _limit(services, "visitor", str(claims["conversation"]))
+    _limit(services, "address", _address(request))
     with services.database.read() as connection:
         tenant = accounts.get_tenant(claims["tenant"], connection)
         chat = chats.get(claims["tenant"], connection, claims["chat"])
@@ -182,9 +182,8 @@ def _visitor(services: Services, request: Request) -> Visitor:
     return Visitor(tenant=tenant, chat=chat, conversation_id=claims["conversation"])
 
 
-def _limit(services: Services, request: Request, kind: str, name: str) -> None:
-    path: Any = request.scope["route"].path
-    enforce_limit(services.database, f"widget:{path}:{kind}:{name}", services.settings.widget_requests_per_minute)
+def _limit(services: Services, kind: str, name: str) -> None:
+    enforce_limit(services.database, f"widget:{kind}:{name}", services.settings.widget_requests_per_minute)
 
 
 def _address(request: Request) -> str:

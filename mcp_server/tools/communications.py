@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import ceil
 
 from pydantic import BaseModel, Field
 
@@ -34,6 +35,7 @@ from store.communications import Communication
 # Of about 20,000 tokens an answer may have; a Russian character costs up to about half a token.
 MOST_CHARACTERS = 36_000
 CHUNKS_A_COMMUNICATION = 4
+MOST_PASSAGES = 5_000
 
 
 class SearchCommunications(Arguments):
@@ -96,13 +98,9 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         channel_type=arguments.channel_type,
         direction=arguments.direction,
         from_s=int(arguments.from_.timestamp()) if arguments.from_ else None,
-        to_s=int(arguments.to.timestamp()) if arguments.to else None,
+        to_s=ceil(arguments.to.timestamp()) - 1 if arguments.to else None,
     )
-    most = (offset + arguments.limit + 1) * CHUNKS_A_COMMUNICATION
-    found = context.searcher.search(context.tenant_id, arguments.query, wanted, most)
-    best: dict[str, Found] = {}
-    for passage in found:  # best first, so the first of a communication is its best
-        best.setdefault(str(passage.payload["communication_id"]), passage)
+    best = _best_passages(context, arguments.query, wanted, offset + arguments.limit + 1)
     ids = list(best)[offset : offset + arguments.limit]
     with context.database.read() as connection:
         rows = communications.get_many(context.tenant_id, connection, ids)
@@ -114,6 +112,20 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
     more = len(best) > offset + arguments.limit
     cursor = make_cursor(offset=offset + arguments.limit) if more else None
     return CommunicationPage(items=items, next_cursor=cursor)
+
+
+def _best_passages(context: ToolContext, query: str, wanted: Filter, count: int) -> dict[str, Found]:
+    """The best passage of each of the best `count` communications, by their ids; fewer where there are no more."""
+    most = count * CHUNKS_A_COMMUNICATION
+    while True:
+        best: dict[str, Found] = {}
+        found = context.searcher.search(context.tenant_id, query, wanted, most)
+        for passage in found:  # best first, so the first of a communication is its best
+            best.setdefault(str(passage.payload["communication_id"]), passage)
+        # One long call may fill the list by itself: look further down then.
+        if len(best) >= count or len(found) < most or most >= MOST_PASSAGES:
+            return best
+        most = min(most * 4, MOST_PASSAGES)
 
 
 class GetCommunication(Arguments):

@@ -83,15 +83,15 @@ def test_all_places_work_at_the_same_time_and_no_more(
         works = [threads.submit(pool.run, child_work.meet, path) for _ in range(4)]
         first, second = server.accept()[0], server.accept()[0]
         assert len(pool.child_pids) == 2
-        for visitor in (first, second):
+        visitors = [first, second]
+        for visitor in visitors:
             visitor.sendall(b"go")
-        for _ in range(2):
-            visitor, _ = server.accept()
+        visitors += [server.accept()[0] for _ in range(2)]
+        for visitor in visitors[2:]:
             visitor.sendall(b"go")
-            visitor.close()
         assert [work.result(WAIT_S) for work in works] == [b"go"] * 4
-        first.close()
-        second.close()
+        for visitor in visitors:
+            visitor.close()
     assert len(pool.child_pids) == 2
 
 
@@ -112,8 +112,8 @@ def test_a_child_that_dies_fails_its_own_work_and_says_how(
         with pytest.raises(ChildDied, match=sign):
             pool.run(function)
         visitor.sendall(b"unharmed")
-        visitor.close()
         assert neighbour.result(WAIT_S) == b"unharmed"
+        visitor.close()
     assert pool.run(child_work.add, 1, 1) == 2
 
 

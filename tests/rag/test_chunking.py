@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag.chunking import (
@@ -56,7 +56,7 @@ def documents(draw: st.DrawFn) -> list[Section]:
     return sections
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(documents())
 def test_chunks_are_exact_bounded_stretches_and_lose_nothing(sections: list[Section]) -> None:
     full = join_sections(sections)
@@ -74,7 +74,7 @@ def test_chunks_are_exact_bounded_stretches_and_lose_nothing(sections: list[Sect
     assert chunk_sections(sections) == chunks
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.builds(Line, st.sampled_from(["ANNA", "IVAN", ""]), texts, st.none(), st.none()), max_size=40))
 def test_windows_are_bounded_and_hold_every_word_in_order(lines: list[Line]) -> None:
     chunks = chunk_timeline(lines)

@@ -90,6 +90,15 @@ class RunningServer:
             self.process.kill()
             raise AssertionError(f"the server did not stop:\n{self.log()[-4000:]}") from None
 
+    def kill_children(self) -> list[int]:
+        """Kills every child process of the server; their ids."""
+        assert self.process is not None
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        ids = [int(text) for path in children.parent.parent.glob("*/children") for text in path.read_text().split()]
+        for child in ids:
+            os.kill(child, signal.SIGKILL)
+        return ids
+
     def close(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.stop()

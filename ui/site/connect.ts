@@ -5,14 +5,8 @@ import { texts } from "./texts";
 /** How agents and programs reach the same answers. */
 export function showConnect(): void {
   byId("connect-title", HTMLElement).textContent = texts.connect_title;
-  const [lead, as, end] = texts.connect_lead;
-  byId("connect-lead", HTMLElement).append(
-    `${lead} `,
-    element("code", {}, "data/demo.json"),
-    ` ${as} `,
-    element("code", {}, "api_key"),
-    end,
-  );
+  const [lead, end] = texts.connect_lead;
+  byId("connect-lead", HTMLElement).append(`${lead} `, element("code", {}, "data/demo.json"), end);
   byId("snippets", HTMLElement).append(
     snippet(texts.mcp_title, texts.mcp_lead, mcp(location.origin)),
     snippet(texts.curl_title, texts.curl_lead, curl(location.origin)),

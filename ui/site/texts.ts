@@ -36,7 +36,7 @@ export interface Texts {
   no_chat: readonly [string, string];
   cannot_open_title: string;
   connect_title: string;
-  connect_lead: readonly [string, string, string];
+  connect_lead: readonly [string, string];
   mcp_title: string;
   mcp_lead: string;
   curl_title: string;
@@ -88,7 +88,7 @@ const en: Texts = {
   no_chat: ["Load the demo company with", "and open this page again."],
   cannot_open_title: "The chat could not be opened",
   connect_title: "Connect it to your work",
-  connect_lead: ["The same answers for AI agents and programs. The demo account’s key stands in", "as", "."],
+  connect_lead: ["The same answers for AI agents and programs. API_KEY and CHAT_ID of the demo account stand in", "."],
   mcp_title: "An AI agent, by MCP",
   mcp_lead: "For any client that takes a streamable HTTP server.",
   curl_title: "A program, by HTTP",
@@ -140,7 +140,7 @@ const ru: Texts = {
   no_chat: ["Загрузите демонстрационную компанию командой", "и откройте эту страницу снова."],
   cannot_open_title: "Не удалось открыть чат",
   connect_title: "Подключите к своей работе",
-  connect_lead: ["Те же ответы для ИИ-агентов и программ. Ключ демонстрационного аккаунта лежит в", "под именем", "."],
+  connect_lead: ["Те же ответы для ИИ-агентов и программ. API_KEY и CHAT_ID демонстрационного аккаунта лежат в", "."],
   mcp_title: "ИИ-агент, по MCP",
   mcp_lead: "Для любого клиента, который понимает streamable HTTP.",
   curl_title: "Программа, по HTTP",

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.children import ChildPool
@@ -46,7 +46,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=5)), max_size=40).map(b"".join),
     st.sampled_from(["x.txt", "x.md", "x.html"]),
@@ -66,7 +66,7 @@ def test_any_bytes_give_a_whole_document_or_a_document_error(content: bytes, nam
 PDF = pdf_of_lines([["Plain words of the first page.", ("A heading", 20), "More words."], ["Second page."]])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, len(PDF) - 1), st.binary(min_size=1, max_size=8)), min_size=1, max_size=12))
 def test_a_damaged_pdf_gives_a_document_or_a_document_error(damages: list[tuple[int, bytes]]) -> None:
     content = bytearray(PDF)

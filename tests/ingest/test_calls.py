@@ -1,0 +1,97 @@
+"""The durable job of a call over a real server: killed in the middle, stopped in the middle, started late."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ingest import calls
+from store.blobs import Blobs
+from store.database import now
+from store.ids import new_id
+from tests.support.audio import call_clip
+from tests.support.server import Account, RunningServer
+
+pytestmark = pytest.mark.models
+
+WAIT_S = 120.0
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[RunningServer]:
+    running = RunningServer(tmp_path / "data", sweep_s="1", mcp_requests_per_minute="100000")
+    try:
+        yield running.start()
+    finally:
+        running.close()
+
+
+def wait_until_recognising(account: Account, task_id: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        record = account.get(f"/v1/audio/transcriptions/tasks/{task_id}").json()
+        assert record["transcription_status"] in ("pending", "processing"), "the call ended before it was disturbed"
+        if record["progress"] >= 0.05:
+            return
+        time.sleep(0.05)
+    raise AssertionError("recognition did not begin")
+
+
+def assert_there_once(account: Account, communication_id: str, record: dict[str, object]) -> None:
+    """One timeline, equal to the result; every passage of it once in the index."""
+    result = record["transcription_result_body"]
+    assert isinstance(result, dict)
+    details = account.get(f"/public/v1/communications?id={communication_id}").json()
+    assert [item["text"] for item in details["content"]] == [segment["text"] for segment in result["segments"]]
+    assert len({(item["label"], item["start_ms"]) for item in details["content"]}) == len(details["content"])
+    listed = account.call_tool("search_communications")["result"]["content"][0]["text"]
+    assert listed.count(f'"id":"{communication_id}"') == 1
+
+
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_the_next_start(
+    own_server: RunningServer, end: str
+) -> None:
+    account = own_server.new_client("client")
+    accepted = account.upload_audio(call_clip("01", 0, 100), "call.wav", language="ru").json()
+    wait_until_recognising(account, accepted["task_id"])
+    getattr(own_server, end)()
+    own_server.start()
+    record = account.finished_task(accepted["task_id"])
+    assert record["transcription_status"] == "success", record
+    assert_there_once(account, accepted["communication_id"], record)
+
+
+def test_a_call_whose_engine_is_killed_is_recognised_all_the_same(own_server: RunningServer) -> None:
+    account = own_server.new_client("client")
+    accepted = account.upload_audio(call_clip("01", 0, 60), "call.wav", language="ru").json()
+    wait_until_recognising(account, accepted["task_id"])
+    assert own_server.process is not None
+    killed = own_server.kill_children()
+    assert killed, "there was no child to kill"
+    record = account.finished_task(accepted["task_id"])
+    assert record["transcription_status"] == "success", record
+    assert_there_once(account, accepted["communication_id"], record)
+
+
+def test_a_call_that_was_recorded_and_never_started_is_found_by_the_sweeper(own_server: RunningServer) -> None:
+    account = own_server.new_client("client")
+    task_id = new_id()
+    key = f"{account.tenant_id}/audio/{task_id}"
+    Blobs(own_server.settings).put(key, call_clip("01", 0, 12))
+    task = calls.record(
+        own_server.database,
+        account.tenant_id,
+        task_id=task_id,
+        blob_key=key,
+        file_name="call.wav",
+        occured_at=now(),
+        request_record_id=None,
+        direction=None,
+        parameters={"language": "ru", "channel_speakers": True, "words": False, "sync": False},
+    )
+    record = account.finished_task(task.id)
+    assert record["transcription_status"] == "success", record
