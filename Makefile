@@ -11,7 +11,7 @@ export PARLEY_PORT := $(PORT)
 BIN := .venv/bin
 WEB_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' 2>/dev/null)
 
-.PHONY: help run web test check bench soak openapi clean
+.PHONY: help run web test check bench soak docs clean
 
 help: ## says what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -40,8 +40,8 @@ check: ## format, lint, types, import layers, OpenAPI drift, web part
 	@scripts/set-up dev
 	@scripts/check
 
-openapi: ## writes docs/openapi/*.json from the code
-	@$(BIN)/python -m api.openapi docs/openapi
+docs: ## writes docs/openapi/*.json and docs/settings.md from the code
+	@$(BIN)/python scripts/write-docs
 
 bench: ## measures, as tables
 	@scripts/set-up dev

@@ -135,9 +135,7 @@ def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, 
 def _integration_secret(connection: Connection, keyring: Keyring, known: str) -> str:
     integration = accounts.get_integration(connection, INTEGRATION_NAME)
     if integration is None:
-        _, secret = clients.create_integration(
-            connection, keyring, name=INTEGRATION_NAME, allowed_networks=LOOPBACK
-        )
+        _, secret = clients.create_integration(connection, keyring, name=INTEGRATION_NAME, allowed_networks=LOOPBACK)
         return secret
     if known.startswith(integration.secret_prefix):
         return known

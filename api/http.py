@@ -221,14 +221,25 @@ def parse_values(model: type[ModelT], values: dict[str, Any]) -> ModelT:
 def invalid_request(error: ValidationError) -> InvalidRequest:
     """The first thing that is wrong, said with the field's name."""
     first = error.errors(include_url=False, include_input=False)[0]
-    param = ".".join(str(part) for part in first["loc"]) or None
+    param = ".".join(str(part) for part in first["loc"])[:100] or None  # an unknown field's name may be long
     message = first["msg"].removeprefix("Value error, ")
     return InvalidRequest(f"{param}: {message}" if param else message, param=param)
 
 
+_SERVER_ERRORS = {
+    500: "Something went wrong on our side",
+    502: "Something that this request needs failed",
+    503: "This cannot be served at the moment",
+}
+
+
 def error_response(error: ParleyError) -> Response:
-    """The one place where an error becomes a body."""
-    body = ErrorBody(error=Error(message=error.message, type=error.type, param=error.param, code=error.code))
+    """The one place where an error becomes a body. Of a 5xx it says the request id alone: the log has the rest."""
+    message = error.message
+    if error.status >= 500:
+        request_id = structlog.contextvars.get_contextvars().get("request_id", "unknown")
+        message = f"{_SERVER_ERRORS.get(error.status, _SERVER_ERRORS[500])} (request {request_id})."
+    body = ErrorBody(error=Error(message=message, type=error.type, param=error.param, code=error.code))
     headers = {}
     if error.status in (429, 503):
         headers["Retry-After"] = str(error.retry_after_s or 1)

@@ -58,8 +58,7 @@ class RequestLog:
             except Exception:
                 log.exception("request failed", method=scope["method"], path=scope["path"])
                 if status == 0:
-                    error = InternalError(f"Something went wrong on our side (request {request_id}).")
-                    await error_response(error)(scope, receive, send_with_id)
+                    await error_response(InternalError("unforeseen"))(scope, receive, send_with_id)
             finally:
                 self._account(scope, status, time.perf_counter() - began)
 

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from python_multipart import MultipartParser
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -41,19 +42,27 @@ def is_multipart(request: Request) -> bool:
     return request.headers.get("content-type", "").lower().startswith("multipart/form-data")
 
 
-async def receive_form(request: Request, writer: BlobWriter, *, max_file_bytes: int, file_field: str = "file") -> Form:
+async def receive_form(
+    request: Request,
+    writer: BlobWriter,
+    *,
+    max_file_bytes: int,
+    file_field: str = "file",
+    known: Collection[str] | None = None,
+) -> Form:
     """Reads the whole body; the file is committed to `writer` when the body was whole.
 
-    Raises InvalidRequest for a malformed body and TooLarge as soon as the file passes `max_file_bytes`; `writer` is
-    aborted then, and also when the client goes away.
+    `known` names the fields that are kept; all others are read and forgotten. Raises InvalidRequest for a malformed
+    body and TooLarge as soon as the file (or what is forgotten) passes `max_file_bytes`; `writer` is aborted then, and
+    also when the client goes away.
     """
-    _, options = parse_options_header(request.headers.get("content-type"))
-    boundary = options.get(b"boundary")
-    if not boundary:
-        raise InvalidRequest("The multipart body names no boundary.")
-    reader = _Reader(file_field, max_file_bytes)
-    parser = MultipartParser(boundary, reader.callbacks())
+    reader = _Reader(file_field, max_file_bytes, known)
     try:
+        _, options = parse_options_header(request.headers.get("content-type"))
+        boundary = options.get(b"boundary")
+        if not boundary:
+            raise InvalidRequest("The multipart body names no boundary.")
+        parser = MultipartParser(boundary, reader.callbacks())
         async for piece in request.stream():
             parser.write(piece)
             if len(reader.pending) >= WRITE_BYTES:
@@ -66,7 +75,7 @@ async def receive_form(request: Request, writer: BlobWriter, *, max_file_bytes: 
             return reader.form
         await run_in_threadpool(writer.write, reader.take())
         reader.form.file = await run_in_threadpool(writer.commit)
-    except MultipartParseError as error:
+    except FormParserError as error:
         writer.abort()
         raise InvalidRequest("The multipart body is malformed.") from error
     except BaseException:
@@ -78,7 +87,7 @@ async def receive_form(request: Request, writer: BlobWriter, *, max_file_bytes: 
 class _Reader:
     """Collects what the parser calls back with. `pending` are file bytes not written yet."""
 
-    def __init__(self, file_field: str, max_file_bytes: int) -> None:
+    def __init__(self, file_field: str, max_file_bytes: int, known: Collection[str] | None) -> None:
         self.form = Form()
         self.pending = bytearray()
         self.has_file = False
@@ -86,6 +95,8 @@ class _Reader:
         self._file_field = file_field
         self._max_file_bytes = max_file_bytes
         self._file_bytes = 0
+        self._forgotten_bytes = 0
+        self._known = known
         self._header_name = bytearray()
         self._header_value = bytearray()
         self._headers: dict[str, bytes] = {}
@@ -149,7 +160,7 @@ class _Reader:
             self._in_file = self.has_file = True
             self.form.file_name = options.get(b"filename", b"").decode("utf-8", "replace")[-300:].replace("\x00", "")
             self.form.file_type = self._headers.get("content-type", b"").decode("latin-1")[:100]
-        else:
+        elif self._known is None or self._name in self._known:
             self._value = bytearray()
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
@@ -162,6 +173,10 @@ class _Reader:
             self._value += data[start:end]
             if len(self._value) > MOST_FIELD_BYTES:
                 raise InvalidRequest(f"{self._name[:100]} is too long.", param=self._name[:100])
+        else:
+            self._forgotten_bytes += end - start
+            if self._forgotten_bytes > self._max_file_bytes:
+                raise TooLarge(f"The body is larger than {self._max_file_bytes} bytes.", code="body_too_large")
 
     def _part_end(self) -> None:
         if self._value is None:

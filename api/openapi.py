@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -126,26 +123,3 @@ def _query_parameters(query: type[BaseModel]) -> list[dict[str, Any]]:
         {"name": name, "in": "query", "required": name in required, "schema": description}
         for name, description in schema.get("properties", {}).items()
     ]
-
-
-def write_documents(folder: Path, *, check: bool) -> list[Path]:
-    """Writes each layer's file, or with `check` only compares; the files that differed."""
-    from api.app import LAYERS
-
-    differing = []
-    for layer, (prefix, operations) in LAYERS.items():
-        path = folder / f"{layer}.json"
-        text = json.dumps(describe(layer, prefix, operations), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            differing.append(path)
-            if not check:
-                folder.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-    return differing
-
-
-if __name__ == "__main__":
-    only_check = "--check" in sys.argv
-    changed = write_documents(Path(sys.argv[1]), check=only_check)
-    if changed and only_check:
-        sys.exit(f"not what the code says (make openapi): {', '.join(map(str, changed))}")

@@ -116,7 +116,12 @@ async def transcribe(call: Call[NoInput, NoInput]) -> Response:
     task_id = new_id()
     key = f"{call.tenant_id}/audio/{task_id}"
     writer = await run_in_threadpool(house.blobs.writer, key)
-    form = await receive_form(call.request, writer, max_file_bytes=services.settings.max_audio_bytes)
+    form = await receive_form(
+        call.request,
+        writer,
+        max_file_bytes=services.settings.max_audio_bytes,
+        known=TranscriptionForm.model_fields.keys(),
+    )
     if form.file is None:
         raise InvalidRequest("There is no file.", code="missing_file", param="file")
     try:
@@ -214,7 +219,7 @@ async def _finished(call: Call[NoInput, NoInput], task: Task) -> Response:
         await asyncio.sleep(SYNC_POLL_S)
         task = await run_in_threadpool(_read_task, call, task.id)
     headers = {"X-Task-Id": task.id, "X-Communication-Id": task.communication_id}
-    if task.result is None:
+    if task.status != "success" or task.result is None:
         raise UpstreamFailed(task.error_message or "Recognition failed.")
     return json_response(_result(task.result), 200, **headers)
 
@@ -237,18 +242,20 @@ def read_task(call: Call[NoInput, NoInput]) -> Response:
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
     if _matches(call.request.headers.get("if-none-match"), etag):
         return Response(status_code=304, headers=headers)
+    # The result is stored a moment before the task has ended: it is shown with the end.
+    result = task.result if task.status == "success" else None
     record = TaskRecord(
         id=task.id,
         communication_id=task.communication_id,
         transcription_status=task.status,  # type: ignore[arg-type]
-        transcription_result_body=TranscriptionResult.model_validate(task.result) if task.result else None,
+        transcription_result_body=TranscriptionResult.model_validate(result) if result else None,
         transcription_error_message=task.error_message,
         occured_at=task.occured_at,
         progress=round(task.progress, 3),
     )
     body = record.model_dump(mode="json")
-    if task.result:
-        body["transcription_result_body"] = _result(task.result)
+    if result:
+        body["transcription_result_body"] = _result(result)
     return json_response(body, 200, **headers)
 
 

@@ -19,7 +19,8 @@ def say_welcome(settings: Settings) -> None:
             f"  Ask the demo company   {url}/",
             f"  Its keys               {settings.data_dir / 'demo.json'}",
             f"  KEY={key}",
-            f'  Send a call            curl -H "Authorization: Bearer $KEY" -F file=@call.wav {url}/v1/audio/transcriptions',
+            f'  Send a call            curl -H "Authorization: Bearer $KEY" -F file=@call.wav '
+            f"{url}/v1/audio/transcriptions",
             f'  Send a document        curl -H "Authorization: Bearer $KEY" -F file=@rules.pdf '
             f"{url}/public/v1/kb/spaces/{demo['space_id']}/documents",
             f"  Connect an agent       {url}/mcp (streamable HTTP, the same key)",

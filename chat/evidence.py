@@ -13,6 +13,7 @@ from chat.contract import Message, Passage, Retrieve, Scorer
 from rag.sentences import sentence_ends
 from rag.text_terms import query_terms, terms
 
+_NO_HEADING = re.compile(r"[.!?…;:,|\t]$|\d|[|\t]| [—–-] |^[-*•–—]")
 MAX_SENTENCE_CHARS = 400
 FOLLOW_UP_TERMS = 3
 MAX_PASSAGES = 5
@@ -157,12 +158,14 @@ class _Asked:
 
 
 def _is_heading(sentences: Sequence[str], index: int) -> bool:
-    """A line marked as one, or a short line without an end mark that something follows."""
+    """A line marked as one, or a few words without an end mark above a whole sentence. Rows of tables are none."""
     line = sentences[index]
     if line.startswith("#"):
         return True
-    is_last = index + 1 == len(sentences)
-    return not is_last and len(line) < 80 and line[-1] not in ".!?…;:," and line[0] not in "-*•–—|"
+    if index + 1 == len(sentences) or len(line) > 60 or _NO_HEADING.search(line):
+        return False
+    below = sentences[index + 1]
+    return len(below) > 60 or below[-1] in ".!?…;:"
 
 
 def _best_stretch(

@@ -52,6 +52,7 @@ async def answer_locally(
     allowed = numbers_in([question, *(passage.text for passage in shown), *(passage.title for passage in shown)])
     citations, sentences = Citations(shown), SentenceStream()
     markdown, verdict, tokens = "", "", TokenUsage()
+    cited: Passage | None = None
     async with aclosing(model.stream(messages, max_tokens=ANSWER_TOKENS)) as deltas:
         async for delta in deltas:
             tokens = delta.usage or tokens
@@ -61,7 +62,7 @@ async def answer_locally(
             for sentence in filter(None, ready):
                 verdict = verdict or _check(sentence, markdown, allowed)
                 if not verdict:
-                    piece = _cited(sentence, citations)
+                    piece, cited = _cited(sentence, citations, cited)
                     markdown += piece
                     yield Text(piece)
             if verdict:
@@ -117,10 +118,16 @@ def _check(sentence: str, before: str, allowed: set[str]) -> str:
     return f"numbers without a source: {', '.join(missing)}" if missing else ""
 
 
-def _cited(sentence: str, citations: Citations) -> str:
-    """`sentence` with the answer's citations; one without any gets the source that it shares most words with."""
+def _cited(sentence: str, citations: Citations, last: Passage | None) -> tuple[str, Passage | None]:
+    """`sentence` with the answer's citations, and the passage that it ends with.
+
+    One without any gets the source that it shares most words with, unless the sentence before it (`last`) has it.
+    """
+    used = len(citations.used)
     rewritten = citations.rewrite(sentence)
     if has_citation(rewritten):
-        return rewritten
+        return rewritten, citations.used[-1] if len(citations.used) > used else last
     source = citations.best_source(rewritten)
-    return append_citation(rewritten, citations.cite(source)) if source is not None else rewritten
+    if source is None or source is last:
+        return rewritten, last
+    return append_citation(rewritten, citations.cite(source)), source

@@ -14,6 +14,7 @@ from chat.language import Language
 from rag.language_model import estimate_tokens
 
 NOT_FOUND_MARK = "NOT_FOUND"
+LEAST_TURN_TOKENS = 20
 
 LOCAL_SYSTEM: dict[Language, str] = {
     "ru": (
@@ -100,15 +101,16 @@ def question_message(language: Language, blocks: Sequence[str], question: str) -
 
 
 def bounded_history(history: Sequence[Message], max_tokens: int, *, longest_chars: int) -> list[dict[str, str]]:
-    """The newest turns that fit, oldest first, each cut to `longest_chars`."""
+    """The newest turns that fit, oldest first, each cut to `longest_chars`; the oldest of them is cut to what is left."""
     kept: list[dict[str, str]] = []
     left = max_tokens
     for message in reversed(history):
+        if left < LEAST_TURN_TOKENS:
+            break
         content = as_speech(message.content)
         content = content if len(content) <= longest_chars else content[:longest_chars].rstrip() + "…"
+        content = cut_to_tokens(content, left - 8)
         left -= estimate_tokens(content) + 6
-        if left < 0:
-            break
         kept.append({"role": message.role, "content": content})
     return kept[::-1]
 

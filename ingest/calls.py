@@ -101,9 +101,8 @@ def transcribe_call(tenant_id: str, task_id: str) -> None:
         _fail(tenant_id, task_id, prepared["error"])
         return
     language: str = prepared["language"]
-    parts: list[list[transcribe.Segment]] = []
-    for number in range(len(prepared["recording"]["parts"])):
-        parts.append(_recognise(tenant_id, task_id, prepared["recording"], language, number))
+    numbers = range(len(prepared["recording"]["parts"]))
+    parts = [_recognise(tenant_id, task_id, prepared["recording"], language, number) for number in numbers]
     _store(tenant_id, task_id, prepared["recording"], language, parts)
     _index(tenant_id, task_id)
     _finish(tenant_id, task_id)
@@ -152,9 +151,7 @@ def _decode(house: Workshop, task: Task) -> transcribe.Prepared:
     shutil.rmtree(folder, ignore_errors=True)  # of an earlier try
     folder.mkdir(parents=True)
     with house.blobs.as_file(task.blob_key) as path:
-        return house.run(
-            house.pools.speech, prepare_recording, path, folder, bool(task.parameters["channel_speakers"])
-        )
+        return house.run(house.pools.speech, prepare_recording, path, folder, bool(task.parameters["channel_speakers"]))
 
 
 def prepare_recording(path: Path, folder: Path, channel_speakers: bool) -> transcribe.Prepared:

@@ -29,8 +29,9 @@ log = structlog.get_logger(__name__)
 
 SERVER_NAME = "parley"
 SERVER_VERSION = "0.1.0"
+VERSION_HEADER = "mcp-protocol-version"
 OLDEST_VERSION = "2024-11-05"
-STRUCTURED_SINCE = "2025-06-18"
+STRUCTURED_SINCE = TITLED_SINCE = "2025-06-18"
 MAX_BODY_BYTES = 1024 * 1024
 INTERNAL_ERROR = -32603
 PARSE_ERROR = -32700
@@ -88,7 +89,7 @@ class McpEndpoint:
                 scope, receive, send
             )
             return
-        problem = _envelope_problem(body)
+        problem = _envelope_problem(body, request.headers.get(VERSION_HEADER, OLDEST_VERSION))
         if problem is not None:
             await problem(scope, receive, send)
             return
@@ -97,8 +98,8 @@ class McpEndpoint:
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        tenant = _tool_context(context).tenant
-        return types.ListToolsResult(tools=[_described(tool) for tool in self._registry.list_tools(tenant)])
+        tenant, version = _tool_context(context).tenant, _version(context)
+        return types.ListToolsResult(tools=[_described(tool, version) for tool in self._registry.list_tools(tenant)])
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -121,10 +122,10 @@ class McpEndpoint:
         return types.CallToolResult(content=[text], structured_content=structured, is_error=False)
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(tool: Tool, version: str) -> types.Tool:
     return types.Tool(
         name=tool.name,
-        title=tool.title,
+        title=tool.title if version >= TITLED_SINCE else None,
         description=tool.description,
         input_schema=tool.input_schema,
         annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
@@ -147,7 +148,7 @@ def _tool_context(context: ServerRequestContext[Any, Any]) -> ToolContext:
 def _version(context: ServerRequestContext[Any, Any]) -> str:
     """What the header names; without the header the documented oldest behaviour."""
     assert context.request is not None
-    named: str = context.request.headers.get("mcp-protocol-version", OLDEST_VERSION)
+    named: str = context.request.headers.get(VERSION_HEADER, OLDEST_VERSION)
     return named
 
 
@@ -178,7 +179,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _envelope_problem(body: bytes) -> Response | None:
+def _envelope_problem(body: bytes, version: str) -> Response | None:
     """The answer to a body that is no JSON-RPC request; the SDK's own answers tell less or more than they should."""
     try:
         message = json.loads(body)
@@ -192,6 +193,12 @@ def _envelope_problem(body: bytes) -> Response | None:
         return _rpc_error(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request", usable_id)
     if "id" in message and usable_id is None:
         return _rpc_error(400, INVALID_REQUEST, "id is neither a number nor a string")
+    params = message.get("params")
+    if message["method"] == "tools/call" and isinstance(params, dict) and version <= OLDEST_VERSION:
+        arguments = params.get("arguments")
+        if arguments is not None and not isinstance(arguments, dict):
+            # By the contract these are arguments that do not match; the SDK would call the params invalid.
+            return _rpc_error(200, INTERNAL_ERROR, "arguments: is not an object", usable_id)
     return None
 
 

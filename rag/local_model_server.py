@@ -23,7 +23,8 @@ class Launch:
     model_file: str
     alias: str
     api_key: str
-    threads: int
+    reading_threads: int
+    writing_threads: int
     context_tokens: int
     parent_pid: int
 
@@ -55,8 +56,8 @@ def serve(launch: Launch) -> object:
     params.api_keys = [launch.api_key]
     params.n_ctx = launch.context_tokens
     params.n_parallel = 1  # two cores serve one answer well or two badly
-    params.cpuparams.n_threads = launch.threads
-    params.cpuparams_batch.n_threads = launch.threads
+    params.cpuparams.n_threads = launch.writing_threads
+    params.cpuparams_batch.n_threads = launch.reading_threads
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.warmup = True

@@ -11,7 +11,8 @@ import structlog
 
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
-from ingest.workshop import DOCUMENTS_QUEUE, workshop
+from ingest.documents.parsed import Limits
+from ingest.workshop import DOCUMENTS_QUEUE, Workshop, workshop
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import knowledge
@@ -133,9 +134,9 @@ def remove(tenant_id: str, document_id: str) -> None:
     house.blobs.delete(document.blob_key)
 
 
-def parse_and_chunk(path: Path, name: str) -> tuple[str, str | None, list[Chunk]]:
+def parse_and_chunk(path: Path, name: str, max_bytes: int) -> tuple[str, str | None, list[Chunk]]:
     """(type, title, chunks) of a file; runs in a child process. Raises DocumentError."""
-    parsed = parse(path, name)
+    parsed = parse(path, name, Limits(max_bytes=max_bytes))
     return parsed.mime, parsed.title, chunk_sections(parsed.sections)
 
 
@@ -150,12 +151,7 @@ def index_document(tenant_id: str, document_id: str) -> None:
     _finish(tenant_id, document_id, parsed["chunk_count"])
 
 
-@step(
-    name="parse_document",
-    retries_allowed=True,
-    max_attempts=3,
-    should_retry=lambda error: isinstance(error, (ChildDied, OSError)),
-)
+@step(name="parse_document", retries_allowed=True, max_attempts=3)
 def _parse(tenant_id: str, document_id: str) -> Parsed:
     house = workshop()
     with house.database.write() as connection:
@@ -165,9 +161,11 @@ def _parse(tenant_id: str, document_id: str) -> Parsed:
         knowledge.update_document(tenant_id, connection, document_id, status="processing", progress=0.05)
     with house.blobs.as_file(document.blob_key) as path:
         try:
-            mime, title, chunks = house.run(house.pools.documents, parse_and_chunk, path, document.file_name)
+            mime, title, chunks = _parse_in_child(house, path, document.file_name)
         except DocumentError as error:
             return _failed(error.code, error.message)
+        except ChildDied:
+            return _failed("unreadable", "Reading the document crashes the reader.")
         except ChildTimedOut:
             return _failed("too_large", "Reading the document takes longer than is allowed.")
         except ChildOutOfMemory:
@@ -196,6 +194,15 @@ def _parse(tenant_id: str, document_id: str) -> Parsed:
     return Parsed(error_code=None, error_message=None, mime=mime, title=title, chunk_count=len(rows))
 
 
+def _parse_in_child(house: Workshop, path: Path, name: str) -> tuple[str, str | None, list[Chunk]]:
+    """Twice where the child dies: it may have been somebody else's doing."""
+    arguments = (parse_and_chunk, path, name, house.settings.max_document_bytes)
+    try:
+        return house.run(house.pools.documents, *arguments)
+    except ChildDied:
+        return house.run(house.pools.documents, *arguments)
+
+
 @step(name="index_chunks", retries_allowed=True, max_attempts=5)
 def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
     house = workshop()
@@ -204,7 +211,8 @@ def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
         if document is None:
             return
         rows, _ = knowledge.list_chunks(tenant_id, connection, document_id, limit=_EMBED_BATCH, offset=first)
-    texts = ["\n".join([*row.title_path, row.text]) for row in rows]
+    # A chunk's text begins with its own heading; the headings above it are its context.
+    texts = ["\n".join([*(title for title in row.title_path if title not in row.text), row.text]) for row in rows]
     points = [
         Point(
             id=row.id,

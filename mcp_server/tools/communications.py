@@ -25,6 +25,7 @@ from mcp_server.tools.shapes import (
     local_time,
     make_cursor,
     open_cursor,
+    snippet_characters,
     with_zone,
 )
 from rag.index import Filter
@@ -34,6 +35,8 @@ from store.communications import Communication
 
 # Of about 20,000 tokens an answer may have; a Russian character costs up to about half a token.
 MOST_CHARACTERS = 36_000
+TURN_CHARACTERS = 80  # what a turn has beside its text
+CUT = " … (cut: next_cursor goes on)"
 CHUNKS_A_COMMUNICATION = 4
 MOST_PASSAGES = 5_000
 
@@ -82,7 +85,10 @@ def _newest(context: ToolContext, arguments: SearchCommunications) -> Communicat
         )
         page = rows[: arguments.limit]
         openings = {row.id: communications.list_content(context.tenant_id, connection, row.id, limit=6) for row in page}
-    items = [found_communication(context, row, " ".join(item.text for _, item in openings[row.id])) for row in page]
+    length = snippet_characters(arguments.limit)
+    items = [
+        found_communication(context, row, " ".join(item.text for _, item in openings[row.id]), length) for row in page
+    ]
     more = len(rows) > arguments.limit
     last = page[-1] if page else None
     cursor = make_cursor(at=last.occured_at.isoformat(), id=last.id) if more and last else None
@@ -105,7 +111,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
     with context.database.read() as connection:
         rows = communications.get_many(context.tenant_id, connection, ids)
     items = [
-        found_communication(context, rows[id_], best[id_].text, best[id_])
+        found_communication(context, rows[id_], best[id_].text, snippet_characters(arguments.limit), best[id_])
         for id_ in ids
         if id_ in rows  # deleted a moment ago, and on its way out of the index
     ]
@@ -159,9 +165,9 @@ class CommunicationCard(BaseModel):
 
 
 def get_communication(context: ToolContext, arguments: GetCommunication) -> CommunicationCard:
-    position = open_cursor(arguments.cursor, "idx")
-    first_idx = position["idx"] if position else 0
-    if type(first_idx) is not int or not 0 <= first_idx < 2**31:
+    position = open_cursor(arguments.cursor, "idx", "from")
+    first_idx, first_character = (position["idx"], position["from"]) if position else (0, 0)
+    if any(type(number) is not int or not 0 <= number < 2**31 for number in (first_idx, first_character)):
         raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
     with context.database.read() as connection:
         row = communications.get(context.tenant_id, connection, arguments.communication_id)
@@ -169,25 +175,34 @@ def get_communication(context: ToolContext, arguments: GetCommunication) -> Comm
             raise ToolError(f"communication not found: {arguments.communication_id}")
         task = transcriptions.newest_of(context.tenant_id, connection, row.id)
         content = communications.list_content(context.tenant_id, connection, row.id, first_idx=first_idx)
-    turns, next_idx = _fit(content)
-    return _card(context, row, task[1] if task else None, turns, next_idx)
+    turns, next_cursor = _fit(content, first_character)
+    return _card(context, row, task[1] if task else None, turns, next_cursor)
 
 
-def _fit(content: list[tuple[int, communications.ContentItem]]) -> tuple[list[Turn], int | None]:
-    """The turns that fit an answer, cut at turns' borders, and the index to go on from."""
+def _fit(content: list[tuple[int, communications.ContentItem]], first_character: int) -> tuple[list[Turn], str | None]:
+    """The turns that fit an answer and the cursor to go on from. Only a turn that fills an answer alone is cut."""
     turns: list[Turn] = []
     room = MOST_CHARACTERS
-    for idx, item in content:
-        room -= len(item.text) + 80
+    for number, (idx, item) in enumerate(content):
+        start = first_character if number == 0 else 0
+        text = item.text[start:]
+        room -= len(text) + TURN_CHARACTERS
         if room < 0 and turns:
-            return turns, idx
-        text = item.text if len(item.text) <= MOST_CHARACTERS else item.text[:MOST_CHARACTERS] + " … (cut)"
-        turns.append(Turn(idx=idx, label=item.label, start_ms=item.start_ms, text=text))
+            return turns, make_cursor(**{"idx": idx, "from": 0})
+        is_cut = len(text) > MOST_CHARACTERS
+        shown = text[:MOST_CHARACTERS] + CUT if is_cut else text
+        turns.append(Turn(idx=idx, label=item.label, start_ms=item.start_ms, text=shown))
+        if is_cut:
+            return turns, make_cursor(**{"idx": idx, "from": start + MOST_CHARACTERS})
     return turns, None
 
 
 def _card(
-    context: ToolContext, row: Communication, transcription_status: str | None, turns: list[Turn], next_idx: int | None
+    context: ToolContext,
+    row: Communication,
+    transcription_status: str | None,
+    turns: list[Turn],
+    next_cursor: str | None,
 ) -> CommunicationCard:
     return CommunicationCard(
         id=row.id,
@@ -203,7 +218,7 @@ def _card(
         request_record_id=row.request_record_id,
         url=communication_url(context, row.id),
         content=turns,
-        next_cursor=make_cursor(idx=next_idx) if next_idx is not None else None,
+        next_cursor=next_cursor,
     )
 
 

@@ -15,6 +15,7 @@ from mcp_server.tools.shapes import (
     found_document,
     local_time,
     make_cursor,
+    snippet_characters,
 )
 from rag.index import Filter
 from store import knowledge
@@ -46,7 +47,7 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
     page = found[offset : offset + arguments.limit]
     more = len(found) > offset + arguments.limit
     return DocumentPage(
-        items=[found_document(context, passage) for passage in page],
+        items=[found_document(context, passage, snippet_characters(arguments.limit)) for passage in page],
         next_cursor=make_cursor(offset=offset + arguments.limit) if more else None,
     )
 

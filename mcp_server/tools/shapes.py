@@ -15,7 +15,9 @@ from rag.search import Found
 from store.communications import Communication
 from store.ids import parse_id
 
-SNIPPET_CHARACTERS = 700
+# A whole passage has at most 1,000; a full page of 50 stays within about 20,000 tokens.
+SNIPPET_CHARACTERS = 1000
+PAGE_CHARACTERS = 20_000
 
 
 def as_id(text: str) -> str:
@@ -40,7 +42,7 @@ def _plain(text: str) -> str:
 Id = Annotated[str, AfterValidator(as_id), Field(json_schema_extra={"format": "uuid"})]
 Moment = Annotated[datetime, AfterValidator(with_zone)]
 QueryText = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_plain)]
-Limit = Annotated[int, Field(ge=1, le=50, description="Items a page.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="Items a page; over 20 their snippets are cut.")]
 Cursor = Annotated[str, Field(max_length=2000, description="next_cursor of the page before.")]
 CommunicationKind = Literal["call", "chat", "email"]
 ChannelType = Literal["phone", "telegram", "whatsapp", "email", "widget"]
@@ -87,9 +89,12 @@ def local_time(context: ToolContext, moment: datetime) -> str:
 
 
 def found_communication(
-    context: ToolContext, row: Communication, snippet: str, found: Found | None = None
+    context: ToolContext, row: Communication, snippet: str, length: int, found: Found | None = None
 ) -> FoundCommunication:
-    """`found` is the passage that a search found in it; without one it is an item of a plain list."""
+    """`found` is the passage that a search found in it; without one it is an item of a plain list.
+
+    `length` is the most characters that `snippet` may have.
+    """
     start_ms = found.payload.get("start_ms") if found else None
     return FoundCommunication(
         id=row.id,
@@ -97,7 +102,7 @@ def found_communication(
         channel_type=row.channel_type,
         occured_at=local_time(context, row.occured_at),
         title=row.title,
-        snippet=shorten(snippet),
+        snippet=shorten(snippet, length),
         score=round(found.score, 4) if found else None,
         start_ms=int(start_ms) if start_ms is not None else None,
         url=communication_url(context, row.id),
@@ -105,7 +110,7 @@ def found_communication(
     )
 
 
-def found_document(context: ToolContext, found: Found) -> FoundDocument:
+def found_document(context: ToolContext, found: Found, length: int) -> FoundDocument:
     payload = found.payload
     page = payload.get("page")
     return FoundDocument(
@@ -113,7 +118,7 @@ def found_document(context: ToolContext, found: Found) -> FoundDocument:
         space_id=str(payload["space_id"]),
         chunk_id=found.id,
         title=str(payload["title"]),
-        snippet=shorten(found.text),
+        snippet=shorten(found.text, length),
         page=int(page) if page is not None else None,
         url=document_url(context, str(payload["document_id"]), found.id),
         score=round(found.score, 4),
@@ -121,7 +126,12 @@ def found_document(context: ToolContext, found: Found) -> FoundDocument:
     )
 
 
-def shorten(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
+def snippet_characters(items: int) -> int:
+    """The most characters of a snippet on a page of so many items."""
+    return min(SNIPPET_CHARACTERS, PAGE_CHARACTERS // items)
+
+
+def shorten(text: str, limit: int) -> str:
     """At most `limit` characters, cut between words; a cut is said by an ellipsis."""
     if len(text) <= limit:
         return text

@@ -48,9 +48,13 @@ def test_migrating_twice_changes_nothing(database: Database) -> None:
 
 
 def test_an_error_inside_a_write_takes_the_whole_transaction_back(database: Database) -> None:
-    with pytest.raises(RuntimeError, match="half way"), database.write() as connection:
-        accounts.create_tenant(connection, name="lost", external_id="lost")
-        raise RuntimeError("half way")
+    def fail_half_way() -> None:
+        with database.write() as connection:
+            accounts.create_tenant(connection, name="lost", external_id="lost")
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        fail_half_way()
     with database.read() as connection:
         assert accounts.find_tenant(connection, external_id="lost") is None
 

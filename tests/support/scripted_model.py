@@ -70,6 +70,13 @@ class ScriptedModel:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.script(Turn(status=status, error=error, headers=named))
 
+    def forget(self) -> None:
+        """Takes back what is scripted and what was recorded."""
+        self._turns.clear()
+        self.requests.clear()
+        self.keys.clear()
+        self.aborted.clear()
+
     @property
     def left(self) -> int:
         """Turns that nobody asked for yet."""

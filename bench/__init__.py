@@ -1,0 +1,1 @@
+"""What can be measured: `make bench`, or one part by `python -m bench.NAME`."""

@@ -1,0 +1,169 @@
+"""The table of access: every route of the server, who may use it, and what it needs to be asked.
+
+`test_access.py` fails where the server has a route that is not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from accounts.keys import INTEGRATION_PREFIX, Keyring
+from store import communications, transcriptions
+from store.communications import ContentItem
+from store.database import now
+from tests.support.server import Account, RunningServer
+
+SECRET = "gravelmoth"
+"""A word that only the owner's things hold."""
+
+Guard = Literal["bearer", "key", "mcp", "visitor", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One method of one path. `{...}` in the path and in `send` stand for ids of the owner's things.
+
+    `paused`: the status of the owner's own request while paused. `foreign`: what another tenant gets with the owner's
+    ids; None where the request names none.
+    """
+
+    method: str
+    path: str
+    guard: Guard
+    paused: int | None = None
+    foreign: int | None = None
+    query: str = ""
+    json: Any = None
+    file: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}{self.query}"
+
+
+_KB = "/public/v1/kb"
+_SPACE = _KB + "/spaces/{space_id}"
+_DOCUMENT = _KB + "/documents/{document_id}"
+_MESSAGE = {"text": f"What about {SECRET}?"}
+_RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+ROWS = (
+    Row("POST", "/v1/audio/transcriptions", "bearer", paused=403, file=True),
+    Row("GET", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
+    Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?id={communication_id}"),
+    Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?request_record_id={record_id}"),
+    Row("GET", "/public/v1/chats/list", "key", paused=200),
+    Row("POST", "/public/v1/chats/{chat_id}/messages", "key", paused=403, foreign=404, json=_MESSAGE),
+    Row("GET", _KB + "/spaces", "key", paused=200),
+    Row("POST", _KB + "/spaces", "key", paused=403, json={"name": "New", "description": ""}),
+    Row("GET", _SPACE, "key", paused=200, foreign=404),
+    Row("PATCH", _SPACE, "key", paused=403, foreign=404, json={"name": "Other"}),
+    Row("GET", _SPACE + "/documents", "key", paused=200, foreign=404),
+    Row("POST", _SPACE + "/documents", "key", paused=403, foreign=404, json={"title": "A", "text": "B"}),
+    Row("GET", _DOCUMENT, "key", paused=200, foreign=404),
+    Row("POST", _DOCUMENT + "/reindex", "key", paused=403, foreign=404),
+    Row("GET", _DOCUMENT + "/chunks", "key", paused=200, foreign=404),
+    Row("DELETE", _DOCUMENT, "key", paused=403, foreign=404),
+    Row("DELETE", _SPACE, "key", paused=403, foreign=404),
+    Row("POST", "/mcp", "mcp", paused=200, json=_RPC),
+    Row("POST", "/widget/v1/messages", "visitor", json={"text": "hello"}),
+    Row("GET", "/widget/v1/messages", "visitor"),
+    # What nobody has to prove anything for.
+    Row("GET", "/widget/v1/config", "open", query="?key=wk_unknown"),
+    Row("POST", "/widget/v1/visitors", "open", json={"public_key": "wk_unknown"}),
+    Row("GET", "/healthz", "open"),
+    Row("GET", "/readyz", "open"),
+    Row("GET", "/metrics", "open"),
+    Row("GET", "/openapi/speech.json", "open"),
+    Row("GET", "/openapi/public.json", "open"),
+    Row("GET", "/", "open"),
+    Row("GET", "/assets", "open"),
+)
+KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
+
+# What a tool is asked for, with ids of the owner's things; and whether the owner finds the secret word by it.
+TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
+    "search_communications": [({}, True), ({"query": SECRET}, False)],
+    "get_communication": [({"communication_id": "{communication_id}"}, True)],
+    "search_documents": [({"query": SECRET}, True), ({"query": SECRET, "space_ids": ["{space_id}"]}, True)],
+    "list_kb_spaces": [({}, True)],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A tenant with one of everything, each holding the secret word, and the ids of it all."""
+
+    account: Account
+    ids: dict[str, str]
+
+    def filled(self, value: Any) -> Any:
+        """`value` with the ids in place of their names."""
+        if isinstance(value, str):
+            return value.format(**self.ids)
+        if isinstance(value, dict):
+            return {name: self.filled(each) for name, each in value.items()}
+        return [self.filled(each) for each in value] if isinstance(value, list) else value
+
+    def options(self, row: Row) -> dict[str, Any]:
+        """What `Account.request` needs beside method and path."""
+        if row.file:
+            return {"files": {"file": ("call.wav", b"no sound")}}
+        headers = {"Origin": self.account.server.url} if row.guard == "visitor" else {}
+        return {"json": row.json, "headers": headers} if row.json is not None else {"headers": headers}
+
+    def url(self, row: Row) -> str:
+        return str(self.filled(row.path + row.query))
+
+
+def make_owner(account: Account) -> Owner:
+    """Fills an account: a document by upload; a call as if it had been recognised, for tests without a speech model."""
+    space_id = account.new_space(f"Space {SECRET}")
+    text = f"The {SECRET} costs ninety roubles and is kept in the second drawer.".encode()
+    document = account.add_document(space_id, text, f"{SECRET}.txt")
+    assert document["status"] == "success", document
+    with account.server.database.write() as connection:
+        call = communications.create(
+            account.tenant_id,
+            connection,
+            kind="call",
+            channel_type="phone",
+            occured_at=now(),
+            title=f"About {SECRET}",
+            request_record_id=f"record-{SECRET}",
+            is_closed=True,
+        )
+        said = ContentItem("audio_utterance", f"Is the {SECRET} there?", "SPEAKER_00", 0, 900, call.occured_at)
+        communications.replace_content(account.tenant_id, connection, call.id, [said])
+        task = transcriptions.create(
+            account.tenant_id,
+            connection,
+            communication_id=call.id,
+            blob_key=f"{account.tenant_id}/audio/none",
+            file_name="call.wav",
+            parameters={},
+            occured_at=call.occured_at,
+        )
+        transcriptions.update(account.tenant_id, connection, task.id, status="success", progress=1.0)
+    return Owner(
+        account,
+        {
+            "space_id": space_id,
+            "document_id": document["id"],
+            "communication_id": call.id,
+            "record_id": f"record-{SECRET}",
+            "task_id": task.id,
+            "chat_id": account.chat_id,
+        },
+    )
+
+
+def integration_secret(server: RunningServer, name: str) -> str:
+    """The secret of a real integration."""
+    from accounts.clients import create_integration
+
+    with server.database.write() as connection:
+        _, secret = create_integration(connection, Keyring.of(server.settings), name=name)
+    assert secret.startswith(INTEGRATION_PREFIX)
+    return secret

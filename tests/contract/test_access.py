@@ -1,0 +1,227 @@
+"""Every route and every tool against every kind of key that must not open it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.routing import Mount, Route
+
+from accounts.clients import add_key
+from accounts.keys import Keyring
+from api.app import create_app
+from store import accounts
+from store.ids import new_id
+from store.settings import Settings
+from tests.contract.access import KEYED, ROWS, SECRET, TOOLS, Owner, Row, integration_secret, make_owner
+from tests.support.server import Account, RunningServer
+
+MISSING = ("missing_api_key", {})
+BAD_KEYS = {
+    "no key": "missing_api_key",
+    "another scheme": "malformed_bearer",
+    "unknown key": "invalid_api_key",
+    "revoked key": "invalid_api_key",
+    "integration secret": "invalid_api_key",
+    "partner key": "invalid_api_key",
+    "public key of a widget": "invalid_api_key",
+}
+foreign_rows = pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.foreign is not None], ids=lambda row: str(row.name)
+)
+keyed_rows = pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
+
+
+@pytest.fixture(scope="module")
+def owner(server: RunningServer) -> Owner:
+    return make_owner(server.new_client("owner of everything"))
+
+
+@pytest.fixture(scope="module")
+def stranger(server: RunningServer) -> Account:
+    return server.new_client("stranger")
+
+
+@pytest.fixture(scope="module")
+def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]]:
+    with server.database.write() as connection:
+        record, revoked = add_key(owner.account.tenant_id, connection, Keyring.of(server.settings), name="gone")
+        assert accounts.revoke_key(owner.account.tenant_id, connection, record.id)
+    key = owner.account.made.api_key
+    secrets = {
+        "unknown key": "sk_live_" + "A" * 43,
+        "revoked key": revoked,
+        "integration secret": integration_secret(server, "some partner"),
+        "partner key": "sk_partner_" + key.removeprefix("sk_live_"),
+        "public key of a widget": owner.account.made.chat.public_key,
+    }
+    headers = {name: {"Authorization": f"Bearer {secret}"} for name, secret in secrets.items()}
+    return {"no key": {}, "another scheme": {"Authorization": f"Basic {key}"}, **headers}
+
+
+def app_routes(folder: Path) -> Iterator[tuple[str, str]]:
+    for route in create_app(Settings(data_dir=folder, _env_file=None)).routes:  # type: ignore[call-arg]
+        if isinstance(route, Mount):
+            yield "GET", route.path
+        else:
+            assert isinstance(route, Route), route
+            # The MCP endpoint answers every method itself; POST is the one that it serves.
+            yield from ((method, route.path) for method in (route.methods or {"POST"}) - {"HEAD"})
+
+
+def test_the_table_has_every_route_of_the_server_and_no_other(tmp_path: Path) -> None:
+    routes = set(app_routes(tmp_path)) | {("GET", "/assets")}  # assets are there once the web part is built
+    assert {(row.method, row.path) for row in ROWS} == routes
+
+
+def test_the_table_has_every_tool(stranger: Account) -> None:
+    listed = stranger.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).json()
+    assert {tool["name"] for tool in listed["result"]["tools"]} == set(TOOLS)
+
+
+@pytest.mark.proves("authentication.every-route", "authentication.401.revoked-key")
+@pytest.mark.parametrize("kind", BAD_KEYS)
+@keyed_rows
+def test_a_key_that_is_none_is_401_on_every_route(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+) -> None:
+    options = {**owner.options(row), "headers": bad_headers[kind]}
+    answer = httpx2.request(row.method, owner.account.server.url + owner.url(row), **options)
+    assert answer.status_code == 401, answer.text
+    error = answer.json()["error"]
+    assert (error["type"], error["code"], error["param"]) == ("authentication_error", BAD_KEYS[kind], None)
+
+
+@pytest.mark.parametrize("kind", BAD_KEYS)
+def test_a_key_that_is_none_is_401_at_the_mcp_endpoint(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], kind: str
+) -> None:
+    row = next(row for row in ROWS if row.guard == "mcp")
+    answer = httpx2.post(owner.account.server.url + row.path, json=row.json, headers=bad_headers[kind])
+    assert (answer.status_code, answer.json()) == (401, {"error": "unauthorized"})
+
+
+@pytest.mark.parametrize("kind", [*BAD_KEYS, "client key"])
+@pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "visitor"], ids=lambda row: str(row.name))
+def test_only_a_visitors_token_opens_the_widgets_conversation(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+) -> None:
+    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
+    options = owner.options(row)
+    options["headers"] = {**options["headers"], **headers}
+    answer = httpx2.request(row.method, owner.account.server.url + row.path, **options)
+    assert answer.status_code == 401, answer.text
+    expected = "malformed_bearer" if kind == "another scheme" else "invalid_visitor_token"
+    assert answer.json()["error"]["code"] == expected
+
+
+@pytest.mark.parametrize("row", [row for row in KEYED if row.guard == "key"], ids=lambda row: str(row.name))
+def test_x_api_key_is_refused_on_public_routes_when_it_is_none(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row
+) -> None:
+    key = bad_headers["revoked key"]["Authorization"].removeprefix("Bearer ")
+    options = {**owner.options(row), "headers": {"x-api-key": key}}
+    answer = httpx2.request(row.method, owner.account.server.url + owner.url(row), **options)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+@pytest.mark.proves(
+    "authentication.paused.reads-stay",
+    "authentication.paused.refused",
+    "authentication.paused.403-not-401",
+    "communications.get.paused",
+    "speech.poll.paused",
+    "speech.error.403-client-inactive",
+    "money.paused.no-paid-work",
+)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.paused is not None], ids=lambda row: str(row.name))
+def test_a_paused_client_may_read_and_is_refused_all_else(
+    owner: Owner, pause: Callable[..., None], row: Row
+) -> None:
+    pause(owner.account)
+    try:
+        answer = owner.account.request(row.method, owner.url(row), **owner.options(row))
+    finally:
+        pause(owner.account, active=True)
+    assert answer.status_code == row.paused, answer.text
+    if row.paused == 403:
+        error = answer.json()["error"]
+        assert (error["type"], error["code"], error["param"]) == ("permission_error", "client_inactive", None)
+
+
+@pytest.mark.proves("authentication.foreign.404", "errors.type.404", "errors.status.404")
+@foreign_rows
+def test_things_of_another_tenant_are_like_things_that_do_not_exist(
+    owner: Owner, stranger: Account, row: Row
+) -> None:
+    answer = stranger.request(row.method, owner.url(row), **owner.options(row))
+    nothing = Owner(stranger, {name: new_id() for name in owner.ids})
+    unknown = stranger.request(row.method, nothing.url(row), **owner.options(row))
+    assert (answer.status_code, answer.json()) == (unknown.status_code, unknown.json())
+    assert answer.status_code == row.foreign
+    error = answer.json()["error"]
+    assert (error["type"], error["code"], error["param"]) == ("not_found_error", None, None)
+
+
+def test_what_a_stranger_tried_changed_nothing(owner: Owner, stranger: Account) -> None:
+    for row in ROWS:
+        if row.foreign is not None and row.method != "GET":
+            stranger.request(row.method, owner.url(row), **owner.options(row))
+    space = owner.account.get(owner.filled("/public/v1/kb/spaces/{space_id}")).json()
+    document = owner.account.get(owner.filled("/public/v1/kb/documents/{document_id}")).json()
+    assert (space["name"], space["document_count"], document["status"]) == (f"Space {SECRET}", 1, "success")
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in KEYED if row.method == "GET" and row.foreign is None], ids=lambda row: str(row.name)
+)
+def test_a_list_holds_nothing_of_another_tenant(owner: Owner, stranger: Account, row: Row) -> None:
+    own, others = owner.account.get(row.path), stranger.get(row.path)
+    assert own.status_code == others.status_code == 200
+    assert any(id_ in own.text for id_ in owner.ids.values()), "the owner sees nothing itself: this proves nothing"
+    assert_holds_nothing_of(owner, others.text)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_finds_nothing_of_another_tenant(owner: Owner, stranger: Account, name: str) -> None:
+    for arguments, owner_finds in TOOLS[name]:
+        filled = owner.filled(arguments)
+        own, others = tool_text(owner.account, name, filled), tool_text(stranger, name, filled)
+        assert not owner_finds or SECRET in own, f"the owner itself does not find it: {own}"
+        asked = json.dumps(filled)
+        assert_holds_nothing_of(owner, others, except_for=asked)
+
+
+@pytest.mark.parametrize("space_ids", [[], ["{space_id}"]], ids=["all spaces", "the owner's space"])
+def test_a_chat_tells_nothing_of_another_tenant(owner: Owner, stranger: Account, space_ids: list[str]) -> None:
+    body = owner.filled({"text": f"What does the {SECRET} cost?", "space_ids": space_ids})
+    own = owner.account.post(f"/public/v1/chats/{owner.account.chat_id}/messages", json=body)
+    assert own.json()["context"]["documents"], own.text
+    answer = stranger.post(f"/public/v1/chats/{stranger.chat_id}/messages", json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["context"] == {"communications": [], "documents": [], "memory": []}
+    assert "ninety" not in answer.text
+    assert_holds_nothing_of(owner, answer.text, except_for=SECRET)
+
+
+@pytest.mark.models
+def test_words_of_a_recognised_call_are_found_by_its_tenant_alone(heard: Any, stranger: Account) -> None:
+    call_id = heard.english.accepted["communication_id"]
+    for arguments in ({"query": "Polar Owl Sarah Silver Lane Studio order"}, {}):
+        assert call_id in tool_text(heard.english.account, "search_communications", arguments)
+        assert call_id not in tool_text(stranger, "search_communications", arguments)
+
+
+def tool_text(account: Account, name: str, arguments: dict[str, Any]) -> str:
+    """The whole answer as text: a result or a refusal."""
+    return json.dumps(account.call_tool(name, **arguments), ensure_ascii=False)
+
+
+def assert_holds_nothing_of(owner: Owner, text: str, *, except_for: str = "") -> None:
+    """No id of the owner's and not the secret word, but for what the question itself named."""
+    for planted in (*owner.ids.values(), SECRET):
+        assert planted in except_for or planted not in text, f"{planted} in {text}"
