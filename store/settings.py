@@ -69,7 +69,7 @@ class Settings(BaseSettings):
 
     embedding_model: str = Field(
         "",
-        description="A model of `parley models list`, or a sentence-transformers folder or name. Empty: best available.",
+        description="A model of `parley models list`, or of sentence-transformers. Empty: best available.",
     )
     asr_engine: Literal["", "faster-whisper"] = Field("", description="Speech engine. Empty: best available.")
     asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")
