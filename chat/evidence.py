@@ -31,7 +31,8 @@ _ASKS_FOR_NUMBER = re.compile(
 class RelevanceRule:
     """When a passage counts as an answer's source: enough of the question's rare words, or fewer and close in meaning.
 
-    Tuned on the demo company's questions (`python -m bench.chat`), with the multilingual encoder's cosines.
+    Chosen by hand for the multilingual encoder's cosines, from a dozen questions; other encoders need other bounds.
+    `python -m bench.chat` shows what they do.
     """
 
     sure_coverage: float = 0.62

@@ -101,7 +101,7 @@ def question_message(language: Language, blocks: Sequence[str], question: str) -
 
 
 def bounded_history(history: Sequence[Message], max_tokens: int, *, longest_chars: int) -> list[dict[str, str]]:
-    """The newest turns that fit, oldest first, each cut to `longest_chars`; the oldest of them is cut to what is left."""
+    """The newest turns that fit, oldest first, each cut to `longest_chars`, the oldest to what is left."""
     kept: list[dict[str, str]] = []
     left = max_tokens
     for message in reversed(history):

@@ -69,8 +69,8 @@ class LocalModel:
         self.file = file
         cores = os.cpu_count() or 1
         self.reading_threads = threads or cores
-        # The threads of one answer wait for each other at every token. With one core too few for them, which any other
-        # work on the machine makes it, two cores write 2 tokens a second; one of them writes 21 (idle: 34 and 23).
+        # The threads of one answer wait for each other at every token, so one that has to share its core stalls all:
+        # on 2 busy cores 2 threads wrote 0.6 to 2.4 tokens a second and 1 thread 8 to 21 (nearly idle: 34 and 23).
         self.writing_threads = threads or max(1, cores - 1)
         self.idle_s = idle_s
         self._process: subprocess.Popen[bytes] | None = None

@@ -16,7 +16,7 @@ from store import accounts
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.contract import material
-from tests.contract.recordings import encoded, spoken, wav
+from tests.contract.recordings import RATE, encoded, spoken, wav
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel, serve_scripted_model
 from tests.support.server import JOB_S, Account, RunningServer
 
@@ -108,7 +108,7 @@ class Upload:
 @dataclass
 class HeardCalls:
     """Recordings that a real model heard, one account's. The English ones are of two people: first the left channel
-    says "Good afternoon, Polar Owl, English line", then the right one "This is Sarah from Silver Lane Studio"."""
+    says "Good afternoon, Polar Owl, English line", then the right one "This is Sarah from Silver Lane"."""
 
     english: Upload
     """Nothing asked for but what to keep: record_id, direction, occured_at."""
@@ -127,9 +127,9 @@ class HeardCalls:
         return (self.english, self.swapped, self.mixed, self.three_channels, self.truncated)
 
 
-ENGLISH_S = 14.5
-TRUNCATED_S = 16.0
-RUSSIAN_S = 8.0
+ENGLISH_S = 11.0
+TRUNCATED_S = 14.0
+RUSSIAN_S = 6.0
 
 
 @pytest.fixture(scope="session")
@@ -140,12 +140,10 @@ def heard(server: RunningServer) -> HeardCalls:
         pytest.skip(str(missing))
     account = server.new_client("the client whose calls are heard")
     english = spoken("04", 0, ENGLISH_S)
-    other = spoken("05", 0, 5.5)
-    length = 7 * 16_000
-    three = np.zeros((length, 3), np.int16)
-    three[:, 0] = english[:length, 0]
-    three[:, 1] = english[length : 2 * length, 1]
-    three[: len(other), 2] = other[:, 0]
+    voices = (english[:, 0], english[7 * RATE :, 1], spoken("05", 0, 5.5)[:, 0])
+    three = np.zeros((6 * RATE, 3), np.int16)
+    for number, voice in enumerate(voices):
+        three[: len(voice), number] = voice[: len(three)]
     mp3 = encoded(spoken("04", 0, TRUNCATED_S), "mp3", "mp3")
     uploads = [
         _upload(
@@ -204,7 +202,7 @@ def model_server(_model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
         llm_model=MODEL,
         llm_api_base=f"{_model.base_url}/v1",
         llm_api_key=API_KEY,
-        max_document_bytes="200000",
+        max_document_bytes="20000",
         sweep_s="0.5",
     )
     try:

@@ -139,9 +139,7 @@ def test_x_api_key_is_refused_on_public_routes_when_it_is_none(
     "money.paused.no-paid-work",
 )
 @pytest.mark.parametrize("row", [row for row in ROWS if row.paused is not None], ids=lambda row: str(row.name))
-def test_a_paused_client_may_read_and_is_refused_all_else(
-    owner: Owner, pause: Callable[..., None], row: Row
-) -> None:
+def test_a_paused_client_may_read_and_is_refused_all_else(owner: Owner, pause: Callable[..., None], row: Row) -> None:
     pause(owner.account)
     try:
         answer = owner.account.request(row.method, owner.url(row), **owner.options(row))
@@ -155,9 +153,7 @@ def test_a_paused_client_may_read_and_is_refused_all_else(
 
 @pytest.mark.proves("authentication.foreign.404", "errors.type.404", "errors.status.404")
 @foreign_rows
-def test_things_of_another_tenant_are_like_things_that_do_not_exist(
-    owner: Owner, stranger: Account, row: Row
-) -> None:
+def test_things_of_another_tenant_are_like_things_that_do_not_exist(owner: Owner, stranger: Account, row: Row) -> None:
     answer = stranger.request(row.method, owner.url(row), **owner.options(row))
     nothing = Owner(stranger, {name: new_id() for name in owner.ids})
     unknown = stranger.request(row.method, nothing.url(row), **owner.options(row))

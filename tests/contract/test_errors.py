@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from tests.contract.conftest import CHAT_REQUESTS_PER_MINUTE
 from tests.contract.recordings import multipart, tone, wav, wav_of_size
-from tests.support.server import Account, RunningServer
+from tests.support.server import Account
 
 SPACES = "/public/v1/kb/spaces"
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"

@@ -1,0 +1,158 @@
+"""The `parley` command line, in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.server import RunningServer
+
+Parley = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def parley(tmp_path: Path) -> Parley:
+    """Runs a command over an empty data folder."""
+
+    def run(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
+        environment |= {"PARLEY_DATA_DIR": str(tmp_path / "data"), "PARLEY_LLM_MODEL": "none"}
+        environment |= {f"PARLEY_{name.upper()}": value for name, value in settings.items()}
+        command = [sys.executable, "-m", "api.command_line", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    return run
+
+
+def printed(result: subprocess.CompletedProcess[str]) -> Any:
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_commands_that_need_the_database_say_so_before_it_is_made(parley: Parley) -> None:
+    for arguments in (["client", "list"], ["serve"], ["demo"]):
+        result = parley(*arguments)
+        assert result.returncode != 0
+        assert "parley migrate" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_a_client_is_made_shown_changed_and_listed(parley: Parley) -> None:
+    parley("migrate")
+    made = printed(parley("client", "create", "--external-id", "acme", "--email", "a@acme.example", "--json"))
+    assert made["api_key"].startswith("sk_live_")
+    assert made["features"] == ["chat", "qc", "memory", "vision", "kb"]
+    changed = printed(
+        parley("client", "set", "acme", "--name", "Acme", "--feature", "kb", "--feature", "chat", "--paused", "--json")
+    )
+    assert (changed["name"], changed["features"], changed["is_active"]) == ("Acme", ["kb", "chat"], False)
+    assert changed["email"] == "a@acme.example"
+    assert printed(parley("client", "show", made["tenant_id"], "--json")) == changed
+    assert printed(parley("client", "list", "--json")) == [changed]
+
+
+def test_an_external_id_an_email_and_a_feature_are_checked(parley: Parley) -> None:
+    parley("migrate")
+    printed(parley("client", "create", "--external-id", "acme", "--email", "a@acme.example", "--json"))
+    for arguments, problem in (
+        (["--external-id", "acme"], "external_id"),
+        (["--external-id", "other", "--email", "a@acme.example"], "e-mail"),
+        (["--external-id", "other", "--feature", "magic"], "magic"),
+        (["--external-id", ""], "external_id"),
+    ):
+        result = parley("client", "create", *arguments)
+        assert result.returncode == 1
+        assert problem in result.stderr
+        assert result.stdout == ""
+
+
+def test_keys_are_made_listed_and_revoked_and_shown_once(parley: Parley) -> None:
+    parley("migrate")
+    printed(parley("client", "create", "--external-id", "acme", "--json"))
+    made = printed(parley("key", "create", "acme", "--name", "crm", "--json"))
+    listed = parley("key", "list", "acme", "--json")
+    assert made["api_key"] not in listed.stdout
+    assert [key["name"] for key in printed(listed)] == ["first key", "crm"]
+    revoked = printed(parley("key", "revoke", "acme", made["id"], "--json"))
+    assert revoked["revoked_at"] is not None
+    assert parley("key", "revoke", "acme", "0190a0a0-0000-7000-8000-000000000000").returncode == 1
+
+
+def test_an_integration_is_made_allowed_disabled_and_enabled(parley: Parley) -> None:
+    parley("migrate")
+    made = printed(parley("integration", "create", "partner", "--allow-ip", "10.1.2.3", "--json"))
+    assert made["secret"].startswith("int_live_")
+    assert made["allowed_networks"] == ["10.1.2.3/32"]
+    allowed = printed(parley("integration", "allow-ip", "partner", "2001:db8::/32", "10.1.2.3", "--json"))
+    assert allowed["allowed_networks"] == ["10.1.2.3/32", "2001:db8::/32"]
+    assert printed(parley("integration", "disable", "partner", "--json"))["is_enabled"] is False
+    assert printed(parley("integration", "enable", made["id"], "--json"))["is_enabled"] is True
+    assert parley("integration", "create", "partner").returncode == 1
+    assert parley("integration", "allow-ip", "partner", "not-an-address").returncode == 1
+    assert made["secret"] not in parley("integration", "list", "--json").stdout
+
+
+def test_no_key_and_no_secret_lies_in_the_database_in_clear(parley: Parley, tmp_path: Path) -> None:
+    parley("migrate")
+    client = printed(parley("client", "create", "--external-id", "acme", "--json"))
+    partner = printed(parley("integration", "create", "partner", "--json"))
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "data").glob("parley.sqlite3*"))
+    assert b"acme" in stored
+    assert client["api_key"].encode() not in stored
+    assert partner["secret"].encode() not in stored
+    assert (tmp_path / "data" / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_the_doctor_names_what_is_missing_and_how_to_get_it(parley: Parley, tmp_path: Path) -> None:
+    result = parley("doctor", "--json", cache_dir=str(tmp_path / "no models"))
+    assert result.returncode == 1
+    findings = {row["part"]: row for row in json.loads(result.stdout)}
+    assert "parley migrate" in findings["database"]["finding"]
+    assert "parley models pull" in findings["speech"]["finding"]
+    assert "parley models pull" in findings["embedding"]["finding"]
+    assert findings["blobs"]["ok"]
+
+
+def test_a_wrong_setting_is_named(parley: Parley) -> None:
+    result = parley("migrate", log_level="loud")
+    assert result.returncode == 1
+    assert "PARLEY_LOG_LEVEL" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_ingested_files_are_taken_in_by_the_running_server(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", sweep_s="0.5")
+    try:
+        account = server.start().new_client("acme")
+        folder = tmp_path / "files"
+        folder.mkdir()
+        (folder / "правила.md").write_text("# Правила\n\nСклад открыт до двадцати часов.")
+        (folder / "picture.bin").write_bytes(b"\x00\x01\x02")
+        command = [sys.executable, "-m", "api.command_line", "ingest", str(folder), "--tenant", "acme", "--json"]
+        run = subprocess.run(command, env=server.environment, capture_output=True, text=True, timeout=120, check=False)
+        rows = {Path(row["file"]).name: row for row in printed(run)}
+        assert rows["picture.bin"]["state"].startswith("skipped")
+        record = account.finished_document(rows["правила.md"]["id"])
+        assert record["status"] == "success", record
+        again = subprocess.run(
+            command, env=server.environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert {row["state"] for row in printed(again)} >= {"was there"}
+    finally:
+        server.close()
+
+
+def test_a_second_server_over_the_same_data_folder_says_who_holds_it(server: RunningServer) -> None:
+    environment = {**server.environment, "PARLEY_PORT": "0"}
+    command = [sys.executable, "-m", "api.command_line", "serve"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode != 0
+    assert server.process is not None
+    assert str(server.process.pid) in result.stderr

@@ -1,0 +1,84 @@
+"""The job runtime over real processes: the same job twice, kill -9, restart, takeover by another worker."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.database import Database
+from store.migrate import migrate
+from store.settings import Settings
+
+WAIT_S = 60.0
+
+Start = Callable[..., subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a worker process; all of them end with the test."""
+    database = Database(Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'main.sqlite3'}"))
+    migrate(database)
+    database.close()
+    running: list[subprocess.Popen[bytes]] = []
+
+    def run(name: str, *command: str) -> subprocess.Popen[bytes]:
+        arguments = [sys.executable, "-m", "tests.support.job_worker", str(tmp_path), name, *command]
+        running.append(subprocess.Popen(arguments, cwd=Path(__file__).parents[2], stdin=subprocess.DEVNULL))
+        return running[-1]
+
+    yield run
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def lines(folder: Path) -> list[str]:
+    log = folder / "log"
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def wait_for(folder: Path, line: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while line not in lines(folder):
+        assert time.monotonic() < deadline, f"no {line!r} in {lines(folder)}"
+        time.sleep(0.02)
+
+
+def test_a_job_started_twice_under_one_id_runs_once(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    start("one", "enqueue", "job-1")
+    wait_for(tmp_path, "second job-1 by one")
+    wait_for(tmp_path, "ready by one")
+    assert lines(tmp_path).count("first job-1 by one") == 1
+    assert lines(tmp_path).count("second job-1 by one") == 1
+
+
+def test_a_killed_worker_goes_on_after_its_restart_without_repeating_finished_steps(
+    start: Start, tmp_path: Path
+) -> None:
+    worker = start("one", "enqueue", "job-1")
+    wait_for(tmp_path, "second begins job-1 by one")
+    worker.kill()
+    worker.wait()
+    (tmp_path / "go").touch()
+    start("one", "work")
+    wait_for(tmp_path, "second job-1 by one")
+    assert lines(tmp_path).count("first job-1 by one") == 1
+
+
+def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start, tmp_path: Path) -> None:
+    worker = start("one", "enqueue", "job-1")
+    wait_for(tmp_path, "second begins job-1 by one")
+    start("two", "work")
+    wait_for(tmp_path, "ready by two")
+    worker.kill()
+    worker.wait()
+    (tmp_path / "go").touch()
+    wait_for(tmp_path, "second job-1 by two")
+    assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1

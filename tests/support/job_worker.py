@@ -1,0 +1,65 @@
+"""A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
+
+COMMAND is `work` (until killed) or `enqueue` (starts the job ID, then works). The job writes a line a step into
+FOLDER/log; its second step waits for the file FOLDER/go.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from store.database import Database
+from store.jobs import Jobs, QueuePlan, step, workflow
+from store.settings import Settings
+
+FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
+NAME = sys.argv[2] if len(sys.argv) > 2 else ""
+
+
+def note(text: str) -> None:
+    with (FOLDER / "log").open("a") as log:
+        log.write(f"{text} by {NAME}\n")
+
+
+@workflow(name="two_steps")
+def two_steps(job_id: str) -> None:
+    first(job_id)
+    second(job_id)
+
+
+@step(name="first")
+def first(job_id: str) -> None:
+    note(f"first {job_id}")
+
+
+@step(name="second")
+def second(job_id: str) -> None:
+    note(f"second begins {job_id}")
+    while not (FOLDER / "go").exists():
+        time.sleep(0.02)
+    note(f"second {job_id}")
+
+
+def main() -> None:
+    settings = Settings(
+        data_dir=FOLDER / NAME,
+        database_url=f"sqlite:///{FOLDER / 'main.sqlite3'}",
+        jobs_database_url=f"sqlite:///{FOLDER / 'jobs.sqlite3'}",
+        heartbeat_s=0.2,
+        takeover_after_s=1.5,
+        _env_file=None,  # type: ignore[call-arg]
+    )
+    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4)], works=True)
+    jobs.launch()
+    if sys.argv[3] == "enqueue":
+        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
+        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
+    note("ready")
+    while True:
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    main()
