@@ -22,7 +22,7 @@ from api.operations import StateCollector
 from api.services import Services
 from api.welcome import say_welcome
 from chat.agent import Agent
-from ingest import calls
+from ingest import calls, reindex
 from ingest.documents import documents
 from ingest.workshop import open_workshop
 from mcp_server.endpoint import McpEndpoint
@@ -58,6 +58,7 @@ def create_app(settings: Settings) -> Starlette:
             house.jobs.add_sweep(documents.sweep)
             await run_in_threadpool(house.blobs.sweep_uploads)
             await run_in_threadpool(house.jobs.launch)
+            await run_in_threadpool(reindex.start_if_needed)
             async with endpoint.running():
                 log.info("ready", url=settings.effective_public_url)
                 say_welcome(settings)

@@ -36,4 +36,5 @@ def _admit(request: Request) -> ToolContext | Response:
         database=services.database,
         searcher=services.workshop.searcher,
         public_url=services.settings.effective_public_url,
+        chat_quiet_s=services.settings.chat_quiet_s,
     )

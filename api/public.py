@@ -99,7 +99,7 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Communication
         id=row.id,
         kind=row.kind,  # type: ignore[arg-type]
         channel_type=row.channel_type,  # type: ignore[arg-type]
-        communication_status="closed" if row.is_closed else "active",
+        communication_status=row.status(chat_quiet_s=call.services.settings.chat_quiet_s),  # type: ignore[arg-type]
         request_record_id=row.request_record_id,
         created_at=row.created_at,
         occured_at=row.occured_at,

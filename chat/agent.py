@@ -93,6 +93,7 @@ class _ToolBox:
             searcher=house.searcher,
             public_url=house.settings.effective_public_url,
             space_ids=scope.space_ids,
+            chat_quiet_s=house.settings.chat_quiet_s,
         )
 
     def schemas(self) -> Sequence[Mapping[str, Any]]:

@@ -91,6 +91,11 @@ class Workshop:
         """Where jobs keep what they can make again: decoded audio, say."""
         return self.settings.data_dir.absolute() / "work"
 
+    @property
+    def index_folder(self) -> Path:
+        """Of the embedded index; beside a Qdrant server, of what is noted about it."""
+        return index_folder(self.settings, self.embedder)
+
     def run(self, pool: ChildPool, function: Callable[..., Result], *args: object) -> Result:
         """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
         try:
@@ -169,16 +174,26 @@ def _open_pools(settings: Settings) -> Pools:
 
 def open_index(settings: Settings, embedder: PooledEmbedder | None) -> VectorIndex:
     """The embedded index, or the one of a Qdrant server. Each embedding model has one of its own."""
-    model = embedder.name if embedder else "words-only"
+    model = _model_name(embedder)
     dimension = embedder.dimension if embedder else _NO_MODEL_DIMENSION
-    slug = re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[-80:]
+    folder = index_folder(settings, embedder)
+    folder.mkdir(parents=True, exist_ok=True)
     if settings.qdrant_url:
         from qdrant_client import QdrantClient
 
         from rag.qdrant_server_index import ServerIndex
 
         client = QdrantClient(url=settings.qdrant_url, api_key=settings.qdrant_api_key.get_secret_value() or None)
-        return ServerIndex(client, dimension, collection=f"parley-{slug}", model=model)
+        return ServerIndex(client, dimension, collection=f"parley-{folder.name}", model=model)
     from rag.qdrant_edge_index import EdgeIndex
 
-    return EdgeIndex(settings.data_dir.absolute() / "index" / slug, dimension, model=model)
+    return EdgeIndex(folder / "shards", dimension, model=model)
+
+
+def index_folder(settings: Settings, embedder: PooledEmbedder | None) -> Path:
+    slug = re.sub(r"[^a-z0-9]+", "-", _model_name(embedder).lower()).strip("-")[-80:]
+    return settings.data_dir.absolute() / "index" / slug
+
+
+def _model_name(embedder: PooledEmbedder | None) -> str:
+    return embedder.name if embedder else "words-only"

@@ -30,6 +30,7 @@ class ToolContext:
     searcher: Searcher
     public_url: str
     space_ids: tuple[str, ...] | None = None
+    chat_quiet_s: float = 1800.0
 
     @property
     def tenant_id(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
+from store.scope import across_tenants
 
 communications = sa.Table(
     "communications",
@@ -64,6 +65,11 @@ class Communication:
     occured_at: datetime
     created_at: datetime
     updated_at: datetime
+
+    def status(self, *, chat_quiet_s: float) -> str:
+        """active or closed; a chat closes by itself when nobody has written for `chat_quiet_s`."""
+        quiet = self.kind == "chat" and now() - self.updated_at > timedelta(seconds=chat_quiet_s)
+        return "closed" if self.is_closed or quiet else "active"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,3 +253,12 @@ def list_content(
         query = query.limit(limit)
     items = ((row[0], ContentItem(*row[1:])) for row in connection.execute(query))
     return [(idx, item) for idx, item in items if item.text or item.media]
+
+
+@across_tenants("the index of all tenants is made anew")
+def page_of_all(connection: Connection, *, after: str | None, limit: int) -> list[tuple[str, str]]:
+    """(tenant id, id) in the order of ids, behind the id `after`."""
+    query = sa.select(communications.c.tenant_id, communications.c.id).order_by(communications.c.id).limit(limit)
+    if after is not None:
+        query = query.where(communications.c.id > after)
+    return [(row[0], row[1]) for row in connection.execute(query)]

@@ -312,3 +312,12 @@ def list_unfinished(connection: Connection, *, older_than_s: float, limit: int =
         .limit(limit)
     )
     return [(row[0], row[1], row[2]) for row in rows]
+
+
+@across_tenants("the index of all tenants is made anew")
+def page_of_all(connection: Connection, *, after: str | None, limit: int) -> list[tuple[str, str]]:
+    """(tenant id, id) in the order of ids, behind the id `after`."""
+    query = sa.select(documents.c.tenant_id, documents.c.id).order_by(documents.c.id).limit(limit)
+    if after is not None:
+        query = query.where(documents.c.id > after)
+    return [(row[0], row[1]) for row in connection.execute(query)]

@@ -63,6 +63,7 @@ class Settings(BaseSettings):
     chat_requests_per_minute: int = Field(60, ge=1, description="Chat messages a minute and key.")
     mcp_requests_per_minute: int = Field(120, ge=1, description="MCP requests a minute and key.")
     widget_requests_per_minute: int = Field(60, ge=1, description="Widget calls a minute and visitor.")
+    chat_quiet_s: float = Field(1800.0, gt=0, description="A chat is closed when nobody has written for this long.")
     site_widget_key: str = Field(
         "", description="Public key of the chat on the page at `/`. Empty: the demo account's, where there is one."
     )

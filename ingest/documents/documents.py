@@ -206,10 +206,26 @@ def _parse_in_child(house: Workshop, path: Path, name: str) -> tuple[str, str | 
 @step(name="index_chunks", retries_allowed=True, max_attempts=5)
 def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
     house = workshop()
+    count = _index_batch(house, tenant_id, document_id, first)
+    progress = 0.3 + 0.7 * min(1.0, (first + count) / total)
+    with house.database.write(durable=False) as connection:
+        knowledge.update_document(tenant_id, connection, document_id, progress=min(progress, 0.99))
+
+
+def index_stored_chunks(house: Workshop, tenant_id: str, document_id: str) -> None:
+    """Puts a document's stored chunks into the index in place of what was there of it."""
+    house.index.delete(tenant_id, document_id=document_id)
+    first = 0
+    while count := _index_batch(house, tenant_id, document_id, first):
+        first += count
+
+
+def _index_batch(house: Workshop, tenant_id: str, document_id: str, first: int) -> int:
+    """Embeds and indexes the chunks from `first` on; how many there were."""
     with house.database.read() as connection:
         document = knowledge.get_document(tenant_id, connection, document_id)
         if document is None:
-            return
+            return 0
         rows, _ = knowledge.list_chunks(tenant_id, connection, document_id, limit=_EMBED_BATCH, offset=first)
     # A chunk's text begins with its own heading; the headings above it are its context.
     texts = ["\n".join([*(title for title in row.title_path if title not in row.text), row.text]) for row in rows]
@@ -230,9 +246,7 @@ def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
         for row, vector in zip(rows, house.passage_vectors(texts), strict=True)
     ]
     house.index.upsert(tenant_id, points)
-    progress = 0.3 + 0.7 * min(1.0, (first + len(rows)) / total)
-    with house.database.write(durable=False) as connection:
-        knowledge.update_document(tenant_id, connection, document_id, progress=min(progress, 0.99))
+    return len(rows)
 
 
 @step(name="finish_document")

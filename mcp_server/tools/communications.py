@@ -213,7 +213,7 @@ def _card(
         occured_at=local_time(context, row.occured_at),
         duration_ms=row.duration_ms,
         language=row.language,
-        communication_status="closed" if row.is_closed else "active",
+        communication_status=row.status(chat_quiet_s=context.chat_quiet_s),
         transcription_status=transcription_status,
         request_record_id=row.request_record_id,
         url=communication_url(context, row.id),

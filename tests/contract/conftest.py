@@ -13,6 +13,7 @@ import pytest
 
 from ingest.speech.recognise import choose_engine
 from store import accounts
+from store.ids import new_id
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.contract import material
@@ -47,14 +48,11 @@ def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
 
 
 @pytest.fixture
-def new_small_account(small_server: RunningServer, request: pytest.FixtureRequest) -> Callable[..., Account]:
+def new_small_account(small_server: RunningServer) -> Callable[..., Account]:
     """Makes accounts of the small server."""
-    made = 0
 
     def make(**values: object) -> Account:
-        nonlocal made
-        made += 1
-        return small_server.new_client(f"{request.node.nodeid[-100:]} {made}", **values)
+        return small_server.new_client(f"client {new_id()}", **values)
 
     return make
 

@@ -10,6 +10,7 @@ import pytest
 
 from chat.language import PHRASES
 from tests.contract import material
+from tests.contract.streams import events_of
 from tests.support.scripted_model import API_KEY, ScriptedModel, Turn, passages_in
 from tests.support.server import Account, RunningServer
 
@@ -122,6 +123,16 @@ def test_a_failure_of_the_provider_is_502(asker: Account, scripted: ScriptedMode
     assert API_KEY not in answer.text
 
 
+@pytest.mark.proves("chats.message.503")
+def test_without_an_engine_the_answer_is_503(small_account: Account) -> None:
+    """That server is to use the local model, whose file is not installed."""
+    small_account.add_document(small_account.new_space(), material.handbook_pdf(), "handbook.pdf")
+    answer = ask(small_account)
+    assert answer.status_code == 503
+    assert answer.json()["error"]["type"] == "unavailable_error"
+    assert int(answer.headers["retry-after"]) >= 1
+
+
 @pytest.mark.proves("chats.message.abort")
 def test_aborting_the_request_cancels_the_model_call(asker: Account, scripted: ScriptedModel) -> None:
     scripted.script(Turn("Once upon a time", hang=True))
@@ -130,16 +141,6 @@ def test_aborting_the_request_cancels_the_model_call(asker: Account, scripted: S
     assert scripted.aborted.wait(TIMEOUT_S)
     assert scripted.requests
     assert asker.call_tool("search_communications")["result"]["content"][0]["text"].startswith('{"items":[]')
-
-
-def events_of(answer: httpx2.Response) -> list[tuple[str, dict[str, Any]]]:
-    """(event, data) of each server-sent event."""
-    found = []
-    for block in answer.text.replace("\r\n", "\n").split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
-        if "event" in fields:
-            found.append((fields["event"], json.loads(fields["data"])))
-    return found
 
 
 def test_an_answer_streams_where_it_is_asked_to(asker: Account, scripted: ScriptedModel) -> None:

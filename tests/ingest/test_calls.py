@@ -51,6 +51,7 @@ def assert_there_once(account: Account, communication_id: str, record: dict[str,
     assert listed.count(f'"id":"{communication_id}"') == 1
 
 
+@pytest.mark.proves("speech.task.survives-worker")
 @pytest.mark.parametrize("end", ["kill", "stop"])
 def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_the_next_start(
     own_server: RunningServer, end: str

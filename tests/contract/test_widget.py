@@ -1,0 +1,328 @@
+"""The site widget's calls: a visitor's token, the conversation behind it, allowed pages and the limit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx2
+import pytest
+
+from accounts.keys import Keyring
+from api.widget import TOKEN_PURPOSE
+from chat.language import PHRASES
+from store import accounts, chats
+from store.ids import new_id
+from tests.contract import material
+from tests.contract.conftest import HeardCalls
+from tests.contract.mcp import found_by
+from tests.contract.streams import events_of
+from tests.support.scripted_model import ScriptedModel
+from tests.support.server import Account, RunningServer
+
+CONFIG, VISITORS, MESSAGES = "/widget/v1/config", "/widget/v1/visitors", "/widget/v1/messages"
+QUESTION, FACT = "When can a coffee machine be returned?", "fourteen days"
+NOT_OURS = "https://elsewhere.example"
+_addresses = itertools.count(2)
+
+
+@dataclass
+class Page:
+    """A page with the widget on it, in a browser at an address of its own, since the limit counts addresses."""
+
+    account: Account
+    http: httpx2.Client
+    origin: str | None
+
+    @property
+    def public_key(self) -> str:
+        return self.account.made.chat.public_key
+
+    def call(self, method: str, path: str, *, token: str | None = None, **options: Any) -> httpx2.Response:
+        headers = {} if self.origin is None else {"Origin": self.origin}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return self.http.request(method, self.account.server.url + path, headers=headers, **options)
+
+    def visitor(self) -> str:
+        answer = self.call("POST", VISITORS, json={"public_key": self.public_key})
+        assert answer.status_code == 201, answer.text
+        token: str = answer.json()["token"]
+        return token
+
+    def ask(self, token: str, text: str) -> dict[str, Any]:
+        """The last event's data."""
+        answer = self.call("POST", MESSAGES, token=token, json={"text": text})
+        assert answer.status_code == 200, answer.text
+        name, done = events_of(answer)[-1]
+        assert name == "done", done
+        return done
+
+    def conversation(self, token: str) -> list[tuple[str, str]]:
+        answer = self.call("GET", MESSAGES, token=token)
+        assert answer.status_code == 200, answer.text
+        return [(item["role"], item["text"]) for item in answer.json()["items"]]
+
+
+@pytest.fixture
+def open_page() -> Iterator[Callable[..., Page]]:
+    """Makes pages of an account; by default on the server's own origin."""
+    opened: list[httpx2.Client] = []
+
+    def make(account: Account, origin: str | None = "own", address: str | None = None) -> Page:
+        number = next(_addresses)
+        local = address or f"127.0.{number // 250 + 1}.{number % 250 + 1}"
+        http = httpx2.Client(transport=httpx2.HTTPTransport(local_address=local), timeout=60)
+        opened.append(http)
+        return Page(account, http, account.server.url if origin == "own" else origin)
+
+    yield make
+    for http in opened:
+        http.close()
+
+
+@pytest.fixture
+def page(account: Account, open_page: Callable[..., Page]) -> Page:
+    return open_page(account)
+
+
+def set_account(account: Account, **values: Any) -> None:
+    with account.server.database.write() as connection:
+        accounts.update_tenant(account.tenant_id, connection, **values)
+
+
+def set_chat(account: Account, **values: Any) -> None:
+    with account.server.database.write() as connection:
+        chats.update(account.tenant_id, connection, account.chat_id, **values)
+
+
+@pytest.mark.proves("addresses.widget", "widget.config")
+def test_the_config_tells_what_the_widget_shows(page: Page) -> None:
+    set_chat(page.account, header_title="Полярная сова", greeting="Здравствуйте!", suggestions=["Цены?"])
+    answer = page.call("GET", CONFIG, params={"key": page.public_key})
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "header_title": "Полярная сова",
+        "greeting": "Здравствуйте!",
+        "suggestions": ["Цены?"],
+        "language": "ru",
+    }
+
+
+@pytest.mark.proves("widget.visitor.token")
+def test_a_public_key_gives_a_short_lived_token(page: Page) -> None:
+    answer = page.call("POST", VISITORS, json={"public_key": page.public_key})
+    assert answer.status_code == 201
+    assert set(answer.json()) == {"token", "expires_in"}
+    assert 60 <= answer.json()["expires_in"] <= 24 * 3600
+    token = answer.json()["token"]
+    for known in (page.account.tenant_id, page.account.chat_id, page.public_key):
+        assert known not in token
+    assert page.visitor() != token
+
+
+@pytest.mark.proves("widget.tenant-id-opens-nothing", "widget.tenant-snippet-refused")
+def test_what_is_no_public_key_opens_nothing(page: Page) -> None:
+    made = page.account.made
+    for key in (made.tenant.id, made.tenant.client_id, made.chat.id, made.api_key, "wk_x", "x"):
+        assert page.call("GET", CONFIG, params={"key": key}).status_code == 404
+        assert page.call("POST", VISITORS, json={"public_key": key}).status_code == 404
+    for body in ({}, {"tenant_id": made.tenant.id}, {"public_key": page.public_key, "tenant_id": made.tenant.id}):
+        assert page.call("POST", VISITORS, json=body).status_code == 400
+    assert page.call("GET", CONFIG, params={"tenant_id": made.tenant.id}).status_code == 400
+    set_chat(page.account, is_active=False)
+    assert page.call("POST", VISITORS, json={"public_key": page.public_key}).status_code == 404
+
+
+@pytest.mark.proves("widget.key-alone-opens-nothing", "widget.tenant-id-opens-nothing")
+def test_a_key_or_an_id_is_no_token(page: Page) -> None:
+    made = page.account.made
+    for token in (None, made.chat.public_key, made.tenant.id, made.api_key, "x"):
+        assert page.call("GET", MESSAGES, token=token, params={"key": page.public_key}).status_code == 401
+        answer = page.call("POST", MESSAGES, token=token, json={"text": "Hello"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_visitor_token")
+    assert found_by(page.account, "search_communications")["items"] == []
+
+
+@pytest.mark.proves("widget.visitor.token-expires")
+def test_a_token_that_is_altered_expired_or_for_something_else_is_refused(page: Page) -> None:
+    keyring = Keyring.of(page.account.server.settings)
+    claims = {"tenant": page.account.tenant_id, "chat": page.account.chat_id, "conversation": new_id()}
+    assert page.conversation(keyring.sign_token(TOKEN_PURPOSE, claims, lifetime_s=60)) == []
+    good = page.visitor()
+    middle = len(good) // 2
+    for token in (
+        keyring.sign_token(TOKEN_PURPOSE, claims, lifetime_s=-1),
+        keyring.sign_token("session link", claims, lifetime_s=60),
+        Keyring(b"another installation's secret key").sign_token(TOKEN_PURPOSE, claims, lifetime_s=60),
+        good[:middle] + ("A" if good[middle] != "A" else "B") + good[middle + 1 :],
+        good[:-10],
+        good + "AAAA",
+    ):
+        assert page.call("GET", MESSAGES, token=token).status_code == 401
+        assert page.call("POST", MESSAGES, token=token, json={"text": "Hello"}).status_code == 401
+
+
+@pytest.mark.proves("widget.messages.post", "widget.messages.get", "widget.stored")
+def test_a_visitor_asks_and_the_conversation_is_kept(page: Page) -> None:
+    account = page.account
+    account.add_document(account.new_space(), material.RETURNS.encode(), "returns.html")
+    token = page.visitor()
+    assert page.conversation(token) == []
+    answer = page.call("POST", MESSAGES, token=token, json={"text": QUESTION})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = events_of(answer)
+    assert [name for name, _ in events] == ["status", *["text"] * (len(events) - 2), "done"]
+    done = events[-1][1]
+    assert done["markdown"] == "".join(data["delta"] for name, data in events if name == "text")
+    assert FACT in done["markdown"]
+    assert done["context"]["documents"][0]["title"].startswith("Returns")
+    second = page.ask(token, "Who painted the Mona Lisa?")
+    assert second["markdown"] == PHRASES["en"].not_found
+    said = [("visitor", QUESTION), ("agent", done["markdown"]), ("visitor", "Who painted the Mona Lisa?"),
+            ("agent", second["markdown"])]  # fmt: skip
+    assert page.conversation(token) == said
+    item = page.call("GET", MESSAGES, token=token).json()["items"][0]
+    assert datetime.fromisoformat(item["at"]).tzinfo is not None
+
+    (found,) = found_by(account, "search_communications", channel_type="widget")["items"]
+    details = account.get("/public/v1/communications", params={"id": found["id"]}).json()
+    assert (details["kind"], details["channel_type"], details["direction"]) == ("chat", "widget", "in")
+    assert details["communication_status"] == "active"
+    assert [(turn["kind"], turn["label"], turn["text"]) for turn in details["content"]] == [
+        ("chat_message", role, text) for role, text in said
+    ]
+    card = found_by(account, "get_communication", communication_id=found["id"])
+    assert (card["kind"], card["channel_type"]) == ("chat", "widget")
+    assert [turn["text"] for turn in card["content"]] == [text for _, text in said]
+
+
+@pytest.mark.proves("widget.messages.own-only")
+def test_a_visitor_reads_no_other_visitors_conversation(page: Page, open_page: Callable[..., Page]) -> None:
+    first, second = page.visitor(), page.visitor()
+    page.ask(first, "My code is 4711.")
+    assert page.conversation(second) == []
+    page.ask(second, "Hello")
+    assert page.conversation(second)[0] == ("visitor", "Hello")
+    assert "4711" not in json.dumps(page.conversation(second))
+    assert page.conversation(first)[0] == ("visitor", "My code is 4711.")
+    assert len(found_by(page.account, "search_communications")["items"]) == 2
+
+
+def test_the_model_sees_the_visitors_own_conversation(
+    model_server: RunningServer, scripted: ScriptedModel, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(model_server.new_client("widget with a model"))
+    first, second = page.visitor(), page.visitor()
+    for _ in range(3):
+        scripted.says("Fine.")
+    page.ask(first, "My code is 4711.")
+    page.ask(second, "Hello")
+    page.ask(first, "What is my code?")
+    seen = [json.dumps(request["messages"]) for request in scripted.requests]
+    assert ["4711" in each for each in seen] == [True, False, True]
+    names = {tool["function"]["name"] for request in scripted.requests for tool in request["tools"]}
+    assert names == {"search_documents", "list_kb_spaces"}
+
+
+def test_a_failed_answer_is_not_kept(
+    model_server: RunningServer, scripted: ScriptedModel, open_page: Callable[..., Page]
+) -> None:
+    page = open_page(model_server.new_client("widget with a failing model"))
+    token = page.visitor()
+    scripted.fails(401)
+    name, error = events_of(page.call("POST", MESSAGES, token=token, json={"text": "Hello"}))[-1]
+    assert (name, error["type"]) == ("error", "api_error")
+    assert page.conversation(token) == []
+
+
+@pytest.mark.models
+def test_a_visitor_is_not_answered_from_calls_unless_the_owner_opens_them(
+    heard: HeardCalls, open_page: Callable[..., Page]
+) -> None:
+    account = heard.english.account
+    page = open_page(account)
+    question = "From which studio does Sarah call?"
+    assert page.ask(page.visitor(), question)["found"] is False
+    set_chat(account, site_sees_communications=True)
+    try:
+        assert "silver lane" in page.ask(page.visitor(), question)["markdown"].lower()
+    finally:
+        set_chat(account, site_sees_communications=False)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"{}", b'{"text": ""}', b'{"text": " "}', b'{"text": "x", "space_ids": []}']
+)
+def test_a_message_that_is_none_is_400(page: Page, body: bytes) -> None:
+    token = page.visitor()
+    assert page.call("POST", MESSAGES, token=token, content=body).status_code == 400
+    assert page.call("POST", MESSAGES, token=token, json={"text": "x" * 4001}).status_code == 400
+    assert page.conversation(token) == []
+
+
+@pytest.mark.proves("widget.origin", "widget.origin.none-listed")
+def test_only_the_accounts_pages_and_the_servers_own_may_use_the_widget(
+    account: Account, open_page: Callable[..., Page]
+) -> None:
+    key = account.made.chat.public_key
+    own, other, unnamed = open_page(account), open_page(account, NOT_OURS), open_page(account, None)
+    token = own.visitor()
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", CONFIG, {"params": {"key": key}}),
+        ("POST", VISITORS, {"json": {"public_key": key}}),
+        ("GET", MESSAGES, {"token": token}),
+        ("POST", MESSAGES, {"token": token, "json": {"text": "Hello"}}),
+    ]
+
+    def statuses(page: Page) -> list[int]:
+        return [page.call(method, path, **options).status_code for method, path, options in calls]
+
+    assert statuses(own) == [200, 201, 200, 200]
+    assert statuses(other) == [403] * 4
+    assert statuses(unnamed) == [200, 403, 200, 403]
+    set_account(account, widget_origins=[NOT_OURS])
+    assert statuses(other) == [200, 201, 200, 200]
+    for near in ("https://elsewhere.example.org", "http://elsewhere.example", NOT_OURS + ":8443", "null"):
+        assert statuses(open_page(account, near)) == [403] * 4
+
+
+def test_a_paused_client_and_one_without_chats_have_no_widget(
+    page: Page, pause: Callable[..., None], new_account: Callable[..., Account], open_page: Callable[..., Page]
+) -> None:
+    token = page.visitor()
+    pause(page.account)
+    answer = page.call("POST", MESSAGES, token=token, json={"text": "Hello"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "client_inactive")
+    without = open_page(new_account(features=["kb"]))
+    assert without.call("POST", VISITORS, json={"public_key": without.public_key}).status_code == 404
+
+
+@pytest.mark.proves("widget.rate", "widget.rate.per-visitor-and-address")
+def test_a_visitor_and_an_address_have_60_calls_a_minute(account: Account, open_page: Callable[..., Page]) -> None:
+    for attempt in range(3):
+        here = open_page(account, address=f"127.1.{attempt}.1")
+        there, third = (open_page(account, address=f"127.1.{attempt}.{number}") for number in (2, 3))
+        minute = time.time() // 60
+        token, other = third.visitor(), third.visitor()
+        answers = [here.call("GET", MESSAGES, token=token) for _ in range(60)]
+        over = here.call("GET", MESSAGES, token=token)
+        visitor_elsewhere = there.call("GET", MESSAGES, token=token)
+        other_visitor_here = here.call("GET", MESSAGES, token=other)
+        new_visitor_here = here.call("POST", VISITORS, json={"public_key": here.public_key})
+        other_visitor_elsewhere = there.call("GET", MESSAGES, token=other)
+        if time.time() // 60 == minute:
+            break
+    else:
+        raise AssertionError("no minute was long enough for 61 requests")
+    assert {answer.status_code for answer in answers} == {200}
+    for refused in (over, visitor_elsewhere, other_visitor_here, new_visitor_here):
+        assert refused.status_code == 429
+        assert refused.json()["error"]["type"] == "rate_limit_error"
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert other_visitor_elsewhere.status_code == 200

@@ -1,0 +1,162 @@
+"""The registry, and a snapshot of what a client is told of each tool: a change of it is seen in review.
+
+`python -m tests.mcp_server.test_registry` writes the snapshots anew and prints about how many tokens each tool costs.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import BaseModel, Field
+
+from mcp_server.registry import Arguments, InvalidArguments, Registry, Tool, ToolContext, ToolError, ToolNotFound
+from mcp_server.tools import make_registry
+from mcp_server.tools.shapes import cursor_offset, make_cursor, open_cursor, shorten
+from rag.language_model import estimate_tokens
+from store.accounts import FEATURES, Tenant
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+MOST_TOKENS = 1_500  # of all tools together
+
+
+def tenant(*features: str) -> Tenant:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    return Tenant(
+        id="t",
+        client_id="c",
+        integration_id=None,
+        external_id=None,
+        name="T",
+        email=None,
+        is_active=True,
+        features=features,
+        language="ru",
+        time_zone="Europe/Moscow",
+        widget_origins=(),
+        created_at=moment,
+        updated_at=moment,
+    )
+
+
+def context(*features: str) -> ToolContext:
+    return ToolContext(tenant=tenant(*features), database=cast(Any, None), searcher=cast(Any, None), public_url="")
+
+
+class Word(Arguments):
+    word: str = Field(min_length=1)
+    times: int = 2
+
+
+class Answer(BaseModel):
+    text: str
+
+
+def repeat(_: ToolContext, arguments: Word) -> Answer:
+    return Answer(text=arguments.word * arguments.times)
+
+
+def make(name: str = "repeat", feature: str | None = None) -> Tool:
+    return Tool(name=name, title="R", description="D", arguments=Word, function=repeat, feature=feature)
+
+
+def described() -> dict[str, dict[str, Any]]:
+    """What tools/list says of each tool of the product."""
+    return {
+        tool.name: {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": tool.input_schema,
+        }
+        for tool in make_registry().list_tools(tenant(*FEATURES))
+    }
+
+
+def test_a_call_checks_its_arguments_and_gives_the_tools_result() -> None:
+    registry = Registry([make()])
+    assert registry.call(context(), "repeat", {"word": "ab"}) == Answer(text="abab")
+    assert registry.call(context(), "repeat", {"word": "ab", "times": 1}) == Answer(text="ab")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (None, "word: Field required"),
+        ({}, "word: Field required"),
+        ({"word": ""}, "word: "),
+        ({"word": 5}, "word: "),
+        ({"word": "a", "times": "2"}, "times: "),
+        ({"word": "a", "times": True}, "times: "),
+        ({"word": "a", "tenant_id": "t"}, "tenant_id: "),
+        ({"word": float("nan")}, ""),
+    ],
+)
+def test_arguments_that_do_not_match_are_named(arguments: dict[str, Any] | None, problem: str) -> None:
+    with pytest.raises(InvalidArguments, match=f"invalid arguments of repeat: {problem}"):
+        Registry([make()]).call(context(), "repeat", arguments)
+
+
+def test_a_tool_of_a_feature_that_the_account_lacks_is_neither_listed_nor_called() -> None:
+    registry = Registry([make("open"), make("scored", "qc")])
+    assert [tool.name for tool in registry.list_tools(tenant())] == ["open"]
+    assert [tool.name for tool in registry.list_tools(tenant("qc"))] == ["open", "scored"]
+    assert registry.call(context("qc"), "scored", {"word": "a"}) == Answer(text="aa")
+    for name in ("scored", "unknown"):
+        with pytest.raises(ToolNotFound, match=f"tool not found: {name}"):
+            registry.call(context(), name, {"word": "a"})
+
+
+def test_two_tools_cannot_have_one_name() -> None:
+    with pytest.raises(AssertionError, match="unique"):
+        Registry([make(), make()])
+
+
+def test_a_cursor_gives_back_what_was_put_in_and_no_other_is_taken() -> None:
+    assert cursor_offset(None) == 0
+    assert cursor_offset(make_cursor(offset=7)) == 7
+    assert open_cursor(make_cursor(a=1, b="я"), "a", "b") == {"a": 1, "b": "я"}
+    for wrong in ("", "x", "e30", make_cursor(a=1), make_cursor(offset=-1), make_cursor(offset=1001), "й"):
+        with pytest.raises(ToolError, match="cursor"):
+            cursor_offset(wrong)
+    for value in (True, 1.0, "1", None):
+        with pytest.raises(ToolError, match="cursor"):
+            cursor_offset(make_cursor(offset=value))
+
+
+def test_a_text_is_cut_between_words_and_the_cut_is_shown() -> None:
+    assert shorten("one two three", 13) == "one two three"
+    assert shorten("one two three", 9) == "one two …"
+    assert shorten("x" * 20, 5) == "xxxxx …"
+
+
+@pytest.mark.parametrize("name", sorted(described()))
+def test_a_tool_is_described_as_its_snapshot_says(name: str) -> None:
+    kept = json.loads((SNAPSHOTS / f"{name}.json").read_text(encoding="utf-8"))
+    assert described()[name] == kept, "write it anew: python -m tests.mcp_server.test_registry"
+
+
+def test_every_snapshot_is_of_a_tool() -> None:
+    assert {path.stem for path in SNAPSHOTS.glob("*.json")} == set(described())
+
+
+def test_the_descriptions_stay_small() -> None:
+    costs = {name: _tokens(tool) for name, tool in described().items()}
+    print(f"\ntokens of the tools' descriptions, about: {costs}, together {sum(costs.values())}")
+    assert sum(costs.values()) <= MOST_TOKENS
+
+
+def _tokens(tool: dict[str, Any]) -> int:
+    return estimate_tokens(json.dumps(tool, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    for stale in SNAPSHOTS.glob("*.json"):
+        stale.unlink()
+    for tool_name, tool in described().items():
+        text = json.dumps(tool, ensure_ascii=False, indent=2)
+        (SNAPSHOTS / f"{tool_name}.json").write_text(text + "\n", encoding="utf-8")
+        print(f"{tool_name}: about {_tokens(tool)} tokens")
