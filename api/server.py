@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import structlog
 import uvicorn
@@ -15,6 +18,19 @@ from store.database import Database
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, but a signal that it was stopped by is not raised again afterwards: stopping is no failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def run_server(settings: Settings) -> int:
@@ -41,7 +57,7 @@ def run_server(settings: Settings) -> int:
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
         h11_max_incomplete_event_size=64 * 1024,
     )
-    server = uvicorn.Server(config)
+    server = _Server(config)
     try:
         server.run()
     except IndexLocked as error:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
+import sqlalchemy as sa
 
+from tests.support import postgresql
 from tests.support.server import Account, RunningServer
 
 pytest_plugins = ["tests.contract.plugin"]
@@ -37,3 +40,23 @@ def new_account(server: RunningServer) -> Callable[..., Account]:
 @pytest.fixture
 def account(new_account: Callable[..., Account]) -> Account:
     return new_account()
+
+
+@pytest.fixture(scope="session")
+def postgresql_cluster() -> Iterator[str]:
+    """The URL pattern of a PostgreSQL that lives as long as the run."""
+    if postgresql.programs() is None:
+        pytest.skip("PostgreSQL is not installed (scripts/install-system-packages)")
+    with postgresql.running_cluster() as url:
+        yield url
+
+
+@pytest.fixture
+def postgresql_url(postgresql_cluster: str) -> str:
+    """An empty database of its own on the run's cluster."""
+    name = f"t{uuid.uuid4().hex}"
+    admin = sa.create_engine(postgresql_cluster.format(name="postgres"), isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    admin.dispose()
+    return postgresql_cluster.format(name=name)

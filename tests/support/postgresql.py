@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,19 +22,24 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def running_cluster(folder: Path) -> Iterator[str]:
-    """Starts a cluster; yields the URL prefix to which a database's name is added."""
+def running_cluster() -> Iterator[str]:
+    """Starts a cluster; yields the URL pattern into which a database's `name` goes."""
     bin_folder = programs()
     assert bin_folder is not None
+    # Not below pytest's own folder: that is closed to the other user whom PostgreSQL may have to run as.
+    folder = Path(tempfile.mkdtemp(prefix="parley-pg-"))
     data = folder / "pg"
     as_user = _other_user(folder)
-    _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=60"
-    _run([bin_folder / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "pg.log", "start"], as_user)
     try:
-        yield f"postgresql+psycopg://parley@/{{name}}?host={folder}"
+        _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
+        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=60"
+        _run([bin_folder / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "pg.log", "start"], as_user)
+        try:
+            yield f"postgresql+psycopg://parley@/{{name}}?host={folder}"
+        finally:
+            _run([bin_folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], as_user)
     finally:
-        _run([bin_folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], as_user)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _other_user(folder: Path) -> dict[str, object]:
@@ -46,9 +52,6 @@ def _other_user(folder: Path) -> dict[str, object]:
         except KeyError:
             continue
         os.chown(folder, user.pw_uid, user.pw_gid)
-        for parent in folder.parents:
-            if parent.stat().st_uid == 0 and parent.name.startswith("pytest"):
-                parent.chmod(0o755)
         return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
     raise AssertionError("no user to run PostgreSQL as")
 

@@ -90,11 +90,15 @@ class RunningServer:
             self.process.kill()
             raise AssertionError(f"the server did not stop:\n{self.log()[-4000:]}") from None
 
+    def child_ids(self) -> list[int]:
+        """Process ids of the server's children; each of its threads has its own list of them."""
+        assert self.process is not None
+        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(text) for path in lists for text in path.read_text().split()]
+
     def kill_children(self) -> list[int]:
         """Kills every child process of the server; their ids."""
-        assert self.process is not None
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        ids = [int(text) for path in children.parent.parent.glob("*/children") for text in path.read_text().split()]
+        ids = self.child_ids()
         for child in ids:
             os.kill(child, signal.SIGKILL)
         return ids
