@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
 import anyio
+import structlog
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -15,13 +16,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from api.fields import UtcTime, Uuid
-from api.http import Call, NoInput, Operation
+from api.http import Call, NoInput, Operation, error_of
 from chat.agent import Scope
 from chat.contract import Done, Event, Message, Status, Text
 from store import chats
 from store.chats import Chat
 from store.errors import NotFound, ParleyError
 from store.ids import new_id
+
+log = structlog.get_logger(__name__)
 
 MOST_CHARACTERS = 4000
 MOST_HISTORY = 40
@@ -163,7 +166,8 @@ async def stream_events(events: AsyncGenerator[Event, None], request_id: str) ->
                         )
                         yield _sse("done", {**answer.model_dump(mode="json"), "found": event.found})
         except ParleyError as error:
-            yield _sse("error", {"message": error.message, "type": error.type, "param": None, "code": error.code})
+            log.warning("a streamed answer failed", error=str(error), cause=repr(error.__cause__))
+            yield _sse("error", error_of(error).model_dump())
 
 
 def _sse(event: str, data: dict[str, Any]) -> ServerSentEvent:

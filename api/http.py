@@ -233,13 +233,19 @@ _SERVER_ERRORS = {
 }
 
 
-def error_response(error: ParleyError) -> Response:
-    """The one place where an error becomes a body. Of a 5xx it says the request id alone: the log has the rest."""
+def error_of(error: ParleyError) -> Error:
+    """The one place where an error gets its public shape. Of a 5xx it says the request id alone: the log has the
+    rest."""
     message = error.message
     if error.status >= 500:
         request_id = structlog.contextvars.get_contextvars().get("request_id", "unknown")
         message = f"{_SERVER_ERRORS.get(error.status, _SERVER_ERRORS[500])} (request {request_id})."
-    body = ErrorBody(error=Error(message=message, type=error.type, param=error.param, code=error.code))
+    return Error(message=message, type=error.type, param=error.param, code=error.code)
+
+
+def error_response(error: ParleyError) -> Response:
+    """The documented answer to an error, with the headers that belong to its status."""
+    body = ErrorBody(error=error_of(error))
     headers = {}
     if error.status in (429, 503):
         headers["Retry-After"] = str(error.retry_after_s or 1)

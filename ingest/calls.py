@@ -18,7 +18,7 @@ from ingest.children import ChildDied
 from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
 from ingest.speech.recognise import Engine, choose_engine
-from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, workshop
+from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, start_or_leave, workshop
 from rag.chunking import Line, chunk_timeline
 from rag.index import Point
 from store import communications, transcriptions
@@ -81,9 +81,15 @@ def record(
 
 
 def accept(tenant_id: str, **values: Any) -> Task:
-    """`record`, then the job's start."""
-    task = record(workshop().database, tenant_id, **values)
-    start(task)
+    """`record`, then the job's start. A task that is recorded is accepted: what cannot be started now, the sweeper
+    starts."""
+    house = workshop()
+    try:
+        task = record(house.database, tenant_id, **values)
+    except BaseException:
+        house.blobs.delete(values["blob_key"])
+        raise
+    start_or_leave(task.id, start, task)
     return task
 
 

@@ -161,6 +161,15 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
     return _opened
 
 
+def start_or_leave(row_id: str, start: Callable[..., None], *arguments: object) -> None:
+    """Starts the job of a row that is committed; where that fails the row is not refused but left to the sweeper."""
+    try:
+        start(*arguments)
+    # The job database may be away in any way; what was accepted stays accepted.
+    except Exception:
+        log.exception("a job could not be started yet", row=row_id)
+
+
 def _open_pools(settings: Settings) -> Pools:
     timeout_s = settings.child_timeout_s
     memory_bytes = settings.child_memory_bytes

@@ -1,6 +1,6 @@
 """Lists Parley's tools and searches its documents with the official MCP SDK.
 
-    PARLEY_URL=http://127.0.0.1:8080 PARLEY_KEY=sk_live_... python docs/examples/mcp_client.py "question"
+PARLEY_URL=http://127.0.0.1:8080 PARLEY_KEY=sk_live_... python docs/examples/mcp_client.py "question"
 """
 
 import asyncio

@@ -12,7 +12,7 @@ import structlog
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
 from ingest.documents.parsed import Limits
-from ingest.workshop import DOCUMENTS_QUEUE, Workshop, workshop
+from ingest.workshop import DOCUMENTS_QUEUE, Workshop, start_or_leave, workshop
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import knowledge
@@ -91,9 +91,15 @@ def record(
 def accept(tenant_id: str, **values: Any) -> tuple[Document, bool]:
     """`record`, then the job's start."""
     house = workshop()
-    document, is_new = record(house.database, house.blobs, tenant_id, **values)
+    try:
+        document, is_new = record(house.database, house.blobs, tenant_id, **values)
+    except NotFound:  # `record` deleted the blob
+        raise
+    except BaseException:
+        house.blobs.delete(values["blob_key"])
+        raise
     if is_new:
-        start(document)
+        start_or_leave(document.id, start, document)
     return document, is_new
 
 
