@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
 
+from chat.evidence import RelevanceRule
 from rag.embedding import Embedder, choose_embedder
 from rag.evaluation import Question, evaluate, read_squad
 from rag.index import Filter, Point, VectorIndex
@@ -105,6 +106,7 @@ def print_ranking(name: str, corpus: Corpus) -> None:
 
 def print_relevance(index: VectorIndex, embedder: Embedder, paths: dict[str, Path]) -> None:
     """Indexes the first half of the passages of a language: the questions about the other half have no answer there."""
+    rule = RelevanceRule()
     for prefix, (language, path) in enumerate(paths.items(), start=20):
         corpus, _ = build(index, embedder, [path], prefix, share=0.5)
         searcher = Searcher(index, embedder)
@@ -114,7 +116,8 @@ def print_relevance(index: VectorIndex, embedder: Embedder, paths: dict[str, Pat
             for kind, wanted in (("answerable", True), ("unanswerable", False)):
                 asked = [question.text for question in questions if (question.answer_id in known) is wanted]
                 found = [searcher.search(corpus.tenant_id, text, _EVERYTHING, 1) for text in asked]
-                share = sum(bool(passages and passages[0].relevant) for passages in found) / len(asked)
+                right = [bool(each and rule.holds(each[0].coverage, each[0].dense)) for each in found]
+                share = sum(right) / len(asked)
                 print(f"{language:6} asked in {asked_in}, {kind:12} first passage called relevant: {share:.2f}")
 
 

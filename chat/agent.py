@@ -20,8 +20,9 @@ from mcp_server.registry import Registry, ToolContext, ToolError, ToolNotFound
 from mcp_server.tools.communications import CommunicationPage
 from mcp_server.tools.knowledge import DocumentPage
 from mcp_server.tools.shapes import FoundCommunication, FoundDocument
-from rag.language_model import LanguageModel, open_language_model
+from rag.language_model import LanguageModel, open_language_model, resolve_model
 from store.accounts import Tenant
+from store.errors import Unavailable
 
 PASSAGES_A_SEARCH = 8
 
@@ -65,6 +66,9 @@ class Agent:
             await self._model.aclose()
 
     def _choose_engine(self) -> Engine:
+        choice = resolve_model(self._house.settings)
+        if choice.kind == "local" and choice.problem:
+            raise Unavailable(choice.problem, retry_after_s=60)
         if self._engine is None:
             self._model = open_language_model(self._house.settings)
             scorer = self._similarities if self._house.embedder is not None else None
@@ -131,8 +135,13 @@ class _ToolBox:
             except ToolNotFound:  # the account lacks the feature
                 continue
             assert isinstance(page, (CommunicationPage, DocumentPage))
-            passages += [_passage(item) for item in page.items]
+            passages += [_passage(item) for item in page.items if not _is_own(item)]
         return passages
+
+
+def _is_own(item: FoundCommunication | FoundDocument) -> bool:
+    """Earlier conversations with this very agent: what somebody asked it, and what it said, is no source."""
+    return isinstance(item, FoundCommunication) and item.channel_type == "widget"
 
 
 def _passage(item: FoundCommunication | FoundDocument) -> Passage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chat.contract import Message
+from ingest.timelines import start_indexing
 from store import communications
 from store.communications import ContentItem
 from store.database import Database, now
@@ -29,7 +30,7 @@ def read_turns(database: Database, tenant_id: str, conversation_id: str) -> list
 
 
 def append(database: Database, tenant_id: str, conversation_id: str, turns: Sequence[tuple[str, str]]) -> None:
-    """Adds (label, text) turns; the first ones make the conversation."""
+    """Adds (label, text) turns, and has the index follow; the first ones make the conversation."""
     moment = now()
     items = [ContentItem(kind="chat_message", text=text, label=label, at=moment) for label, text in turns]
     with database.write() as connection:
@@ -44,5 +45,6 @@ def append(database: Database, tenant_id: str, conversation_id: str, turns: Sequ
                 direction="in",
                 communication_id=conversation_id,
             )
-        communications.append_content(tenant_id, connection, conversation_id, items)
+        count = communications.append_content(tenant_id, connection, conversation_id, items)
         communications.update(tenant_id, connection, conversation_id)
+    start_indexing(tenant_id, conversation_id, count)

@@ -37,8 +37,8 @@ class RelevanceRule:
 
     sure_coverage: float = 0.62
     least_coverage: float = 0.34
-    least_cosine: float = 0.42
-    sure_cosine: float = 0.62
+    least_cosine: float = 0.36
+    sure_cosine: float = 0.50
 
     def holds(self, coverage: float, cosine: float | None) -> bool:
         if coverage >= self.sure_coverage:

@@ -7,7 +7,6 @@ that finds its work folder gone, decodes again and goes on with the parts that a
 from __future__ import annotations
 
 import shutil
-import uuid
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
@@ -18,9 +17,8 @@ from ingest.children import ChildDied
 from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
 from ingest.speech.recognise import Engine, choose_engine
-from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, start_or_leave, workshop
-from rag.chunking import Line, chunk_timeline
-from rag.index import Point
+from ingest.timelines import index_communication
+from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
 from store import communications, transcriptions
 from store.communications import ContentItem
 from store.database import Database
@@ -39,7 +37,7 @@ def probe_blob(key: str) -> AudioInfo:
     house = workshop()
     with house.blobs.as_file(key) as path:
         try:
-            return house.run(house.pools.probing, probe, path)
+            return house.pools.probing.run(probe, path)
         except ChildDied:
             raise Undecodable("nothing in it can be decoded") from None
 
@@ -138,7 +136,7 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     try:
         engine = choose_engine(house.settings)
         recording = _decode(house, task)
-        language = task.parameters["language"] or house.run(
+        language = task.parameters["language"] or run_or_shut_down(
             house.pools.speech,
             transcribe.detect_language,
             _folder(house, task_id),
@@ -157,7 +155,9 @@ def _decode(house: Workshop, task: Task) -> transcribe.Prepared:
     shutil.rmtree(folder, ignore_errors=True)  # of an earlier try
     folder.mkdir(parents=True)
     with house.blobs.as_file(task.blob_key) as path:
-        return house.run(house.pools.speech, prepare_recording, path, folder, bool(task.parameters["channel_speakers"]))
+        return run_or_shut_down(
+            house.pools.speech, prepare_recording, path, folder, bool(task.parameters["channel_speakers"])
+        )
 
 
 def prepare_recording(path: Path, folder: Path, channel_speakers: bool) -> transcribe.Prepared:
@@ -183,7 +183,7 @@ def _recognise(
         _decode(house, task)
     engine = choose_engine(house.settings)
     part = recording["parts"][number]
-    segments = house.run(
+    segments = run_or_shut_down(
         house.pools.speech, recognise_part, folder, part, engine, language, bool(task.parameters["words"])
     )
     done_ms = sum(each["speech_ms"] for each in recording["parts"][: number + 1])
@@ -231,38 +231,6 @@ def _store(
 def _index(tenant_id: str, task_id: str) -> None:
     house = workshop()
     index_communication(house, tenant_id, _task(house, tenant_id, task_id).communication_id)
-
-
-def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:
-    """Puts a communication's timeline into the index in place of what was there of it."""
-    with house.database.read() as connection:
-        row = communications.get(tenant_id, connection, communication_id)
-        content = communications.list_content(tenant_id, connection, communication_id)
-    if row is None:
-        return
-    lines = [Line(item.label or "", item.text, item.start_ms, item.end_ms) for _, item in content]
-    chunks = chunk_timeline(lines)
-    vectors = house.passage_vectors([chunk.text for chunk in chunks])
-    points = [
-        Point(
-            id=str(uuid.uuid5(uuid.UUID(communication_id), str(chunk.index))),
-            vector=vector,
-            text=chunk.text,
-            payload={
-                "kind": "communication",
-                "communication_id": communication_id,
-                "communication_kind": row.kind,
-                "channel_type": row.channel_type,
-                "direction": row.direction,
-                "occured_at_s": int(row.occured_at.timestamp()),
-                "start_ms": chunk.start_ms,
-                "end_ms": chunk.end_ms,
-            },
-        )
-        for chunk, vector in zip(chunks, vectors, strict=True)
-    ]
-    house.index.delete(tenant_id, communication_id=communication_id)
-    house.index.upsert(tenant_id, points)
 
 
 @step(name="finish_call", retries_allowed=True, max_attempts=5)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import structlog
 
-from ingest.calls import index_communication
 from ingest.documents.documents import index_stored_chunks
+from ingest.timelines import index_communication
 from ingest.workshop import DOCUMENTS_QUEUE, Workshop, workshop
 from store import communications, knowledge
 from store.jobs import step, workflow

@@ -61,7 +61,6 @@ class PooledEmbedder:
         self._near: Embedder | None = spec.load() if spec.in_process else None
         self.name = spec.name
         self.dimension = pool.run(embedding.dimension_of, spec) if spec.dimension is None else spec.dimension
-        self.near_cosine = self._near.near_cosine if self._near else None
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         if self._near is not None:
@@ -72,7 +71,7 @@ class PooledEmbedder:
         return np.stack([vectors[0] for vectors in self.embed_for_index(texts)])
 
     def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
-        return self._pool.run(embedding.embed_passages_of, self._spec, list(texts))
+        return run_or_shut_down(self._pool, embedding.embed_passages_of, self._spec, list(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +95,12 @@ class Workshop:
         """Of the embedded index; beside a Qdrant server, of what is noted about it."""
         return index_folder(self.settings, self.embedder)
 
-    def run(self, pool: ChildPool, function: Callable[..., Result], *args: object) -> Result:
-        """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
-        try:
-            return pool.run(function, *args)
-        except PoolClosed:
-            raise ShuttingDown from None
-
     def passage_vectors(self, texts: Sequence[str]) -> list[Vector | None]:
         return [None] * len(texts) if self.embedder is None else list(self.embedder.embed_for_index(texts))
 
     def close(self) -> None:
+        self.pools.close()  # first: jobs that wait for a child let go at once
         self.jobs.close()
-        self.pools.close()
         self.index.close()
         self.database.close()
 
@@ -116,6 +108,14 @@ class Workshop:
 class ShuttingDown(BaseException):
     """The server stops in the middle of a step. No Exception, so that the job is not recorded as failed by it: the
     step runs again after the next start."""
+
+
+def run_or_shut_down(pool: ChildPool, function: Callable[..., Result], *args: object) -> Result:
+    """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
+    try:
+        return pool.run(function, *args)
+    except PoolClosed:
+        raise ShuttingDown from None
 
 
 _opened: Workshop | None = None

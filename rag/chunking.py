@@ -124,8 +124,9 @@ def _span(group: Sequence[Section]) -> int:
 
 
 def _may_join(before: Sequence[Section], after: Sequence[Section]) -> bool:
+    """A chunk names one page, so what it cites must stand there."""
     fits = after[-1].start + len(after[-1].text) - before[0].start <= MAX_CHARACTERS
-    return fits and _belong_together(before[0], after[0])
+    return fits and before[0].page == after[-1].page and _belong_together(before[0], after[0])
 
 
 def _belong_together(first: Section, second: Section) -> bool:

@@ -30,20 +30,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 class Embedder(Protocol):
-    """A loaded model. Every vector has length 1.
-
-    `near_cosine`: from this cosine on a passage is about the query even without a word in common; None where nobody
-    measured it, as each model spreads its cosines differently.
-    """
+    """A loaded model. Every vector has length 1."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def dimension(self) -> int: ...
-
-    @property
-    def near_cosine(self) -> float | None: ...
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         """(len(texts), dimension)."""
@@ -135,7 +128,6 @@ def _dimension_in(folder: Path) -> int | None:
 
 class _MultilingualEmbedder:
     dimension = _BUILT_IN_DIMENSION
-    near_cosine = 0.33  # measured by bench/retrieval.py, "relevant"
 
     def __init__(self, name: str, folder: Path, threads: int) -> None:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -158,8 +150,6 @@ class _MultilingualEmbedder:
 
 
 class _SentenceTransformersEmbedder:
-    near_cosine = None
-
     def __init__(self, name: str, source: str, threads: int) -> None:
         import torch
         from sentence_transformers import SentenceTransformer

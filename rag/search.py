@@ -6,6 +6,7 @@ forget how far ahead the first one is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,11 +19,8 @@ from rag.text_terms import query_terms, terms
 
 _CANDIDATES = 50
 _DENSE_SHARE = 0.5
+_BACKGROUND_PASSAGES = 20
 _MAX_QUERY_CHARS = 4000
-# What makes a passage relevant; `python -m bench.retrieval` prints how often these are right.
-_COVERAGE_BY_ITSELF = 0.4
-_TOGETHER = 0.7
-_COSINE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,7 @@ class Found:
     `score` orders the passages of one search and means nothing beside another search. `dense` is the cosine with the
     query (None without an embedding model or vector), `bm25` the BM25 score. `coverage` (0 to 1) is the share of the
     query's informative words that text and title contain, each word counted by its IDF; words are matched by stem,
-    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it. `relevant`
-    is the judgement from both: where no passage is, the honest answer is that nothing was found.
+    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it.
     """
 
     id: str
@@ -43,7 +40,6 @@ class Found:
     dense: float | None
     bm25: float
     coverage: float
-    relevant: bool
 
 
 class Searcher:
@@ -87,20 +83,24 @@ class Searcher:
         by_meaning: Sequence[Hit],
     ) -> list[Found]:
         idf = self._index.term_idf(tenant_id, query_terms(query))
+        # As if this many more passages without the query's words were there: among a handful of passages a word that
+        # is present would else weigh next to nothing, and one that is not, everything.
+        background = math.log1p(_BACKGROUND_PASSAGES / (self._index.count(tenant_id) + 1))
+        idf = {term: weight + background for term, weight in idf.items()}
         bm25 = {hit.id: hit.score for hit in by_words}
         cosine = {hit.id: hit.score for hit in by_meaning}
-        found = []
-        for hit, score in ranked:
-            coverage, dense = _coverage(idf, hit), cosine.get(hit.id)
-            relevant = self._relevant(coverage, dense)
-            found.append(Found(hit.id, score, hit.text, hit.payload, dense, bm25.get(hit.id, 0.0), coverage, relevant))
-        return found
-
-    def _relevant(self, coverage: float, dense: float | None) -> bool:
-        near = self._embedder.near_cosine if self._embedder is not None else None
-        if near is None or dense is None:
-            return coverage >= _COVERAGE_BY_ITSELF
-        return dense >= near or coverage + _COSINE_SHARE * dense / near >= _TOGETHER
+        return [
+            Found(
+                id=hit.id,
+                score=score,
+                text=hit.text,
+                payload=hit.payload,
+                dense=cosine.get(hit.id),
+                bm25=bm25.get(hit.id, 0.0),
+                coverage=_coverage(idf, hit),
+            )
+            for hit, score in ranked
+        ]
 
 
 def _missing(one: Sequence[Hit], other: Sequence[Hit]) -> tuple[str, ...]:

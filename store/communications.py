@@ -224,8 +224,14 @@ def replace_content(
         connection.execute(sa.insert(content_items), rows)
 
 
-def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> None:
-    """Adds turns at the end. The caller's write transaction keeps two writers from taking the same index."""
+def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> int:
+    """Adds turns at the end; how many there are then. The communication's row is locked first, so that two writers
+    do not take the same index."""
+    connection.execute(
+        sa.select(communications.c.id)
+        .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
+        .with_for_update()
+    )
     last = connection.execute(
         sa.select(sa.func.max(content_items.c.idx)).where(
             content_items.c.tenant_id == tenant_id, content_items.c.communication_id == communication_id
@@ -237,6 +243,7 @@ def append_content(tenant_id: str, connection: Connection, communication_id: str
         for offset, item in enumerate(items)
     ]
     connection.execute(sa.insert(content_items), rows)
+    return first + len(rows)
 
 
 def list_content(

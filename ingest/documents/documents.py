@@ -12,7 +12,7 @@ import structlog
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
 from ingest.documents.parsed import Limits
-from ingest.workshop import DOCUMENTS_QUEUE, Workshop, start_or_leave, workshop
+from ingest.workshop import DOCUMENTS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import knowledge
@@ -204,9 +204,9 @@ def _parse_in_child(house: Workshop, path: Path, name: str) -> tuple[str, str | 
     """Twice where the child dies: it may have been somebody else's doing."""
     arguments = (parse_and_chunk, path, name, house.settings.max_document_bytes)
     try:
-        return house.run(house.pools.documents, *arguments)
+        return run_or_shut_down(house.pools.documents, *arguments)
     except ChildDied:
-        return house.run(house.pools.documents, *arguments)
+        return run_or_shut_down(house.pools.documents, *arguments)
 
 
 @step(name="index_chunks", retries_allowed=True, max_attempts=5)

@@ -200,6 +200,12 @@ def test_a_visitor_asks_and_the_conversation_is_kept(page: Page) -> None:
     card = found_by(account, "get_communication", communication_id=found["id"])
     assert (card["kind"], card["channel_type"]) == ("chat", "widget")
     assert [turn["text"] for turn in card["content"]] == [text for _, text in said]
+    deadline = time.monotonic() + 30
+    while not (by_words := found_by(account, "search_communications", query="Mona Lisa")["items"]):
+        assert time.monotonic() < deadline, "the conversation did not come into the index"
+    assert by_words[0]["id"] == found["id"]
+    again = account.post(f"/public/v1/chats/{account.chat_id}/messages", json={"text": "Who painted the Mona Lisa?"})
+    assert again.json()["markdown"] == PHRASES["en"].not_found, "a question is no source of its answer"
 
 
 @pytest.mark.proves("widget.messages.own-only")

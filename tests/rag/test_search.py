@@ -135,7 +135,6 @@ def test_found_passages_carry_their_text_payload_and_falling_scores(searcher: Se
 def test_evidence_tells_an_answer_from_the_best_of_nothing(searcher: Searcher) -> None:
     answered = searcher.search(TENANT, "Сколько стоит тариф Старт?", ALL, 1)[0]
     unanswered = searcher.search(TENANT, "Какая температура плавления вольфрама?", ALL, 1)[0]
-    assert (answered.relevant, unanswered.relevant) == (True, False)
     assert answered.coverage == pytest.approx(1.0)
     assert unanswered.coverage == 0.0
     assert unanswered.bm25 == 0.0
@@ -157,7 +156,8 @@ def test_a_question_in_one_language_finds_a_passage_in_the_other(searcher: Searc
     found = searcher.search(TENANT, "Где хранятся персональные данные?", Filter(space_ids=("en",)), 1)
     assert found[0].id == uid(11)
     assert found[0].coverage == 0.0
-    assert found[0].relevant
+    assert found[0].dense is not None
+    assert found[0].dense > 0.3
 
 
 @pytest.mark.models
@@ -192,7 +192,6 @@ def test_without_an_embedding_model_words_alone_are_searched(tmp_path: Path) -> 
     found = searcher.search(TENANT, "тариф Бизнес", ALL, 10)
     assert [hit.id for hit in found] == [uid(3), uid(2)]
     assert found[0].dense is None
-    assert found[0].relevant
     assert found[0].coverage == pytest.approx(1.0)
     assert searcher.search(TENANT, "вольфрам", ALL, 10) == []
     index.close()

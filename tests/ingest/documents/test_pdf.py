@@ -22,9 +22,10 @@ def test_text_comes_with_its_page_and_russian_letters(read: Read) -> None:
         (1, "Правила доставки\nПривезём за два дня."),
         (2, "Вторая страница о возврате."),
     ]
-    (chunk,) = chunk_sections(document.sections)
-    assert chunk.page == 1
-    assert chunk.text == join_sections(document.sections)
+    chunks = chunk_sections(document.sections)
+    assert [chunk.page for chunk in chunks] == [1, 2]
+    full_text = join_sections(document.sections)
+    assert [full_text[chunk.start : chunk.end] for chunk in chunks] == [chunk.text for chunk in chunks]
 
 
 def test_lines_of_a_paragraph_are_joined_and_cut_words_made_whole(read: Read) -> None:
