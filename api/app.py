@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import structlog
 from prometheus_client import REGISTRY
@@ -17,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 from accounts.keys import Keyring
 from api import chat, knowledge, mcp, openapi, operations, public, site, speech, widget
 from api.http import error_response, route
+from api.limits import forget_old_windows
 from api.middleware import RequestLog
 from api.operations import StateCollector
 from api.services import Services
@@ -56,6 +58,7 @@ def create_app(settings: Settings) -> Starlette:
         try:
             house.jobs.add_sweep(calls.sweep)
             house.jobs.add_sweep(documents.sweep)
+            house.jobs.add_sweep(partial(forget_old_windows, house.database))
             await run_in_threadpool(house.blobs.sweep_uploads)
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.start_if_needed)

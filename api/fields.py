@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from store.ids import parse_id
+from store.ids import as_id
 
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
@@ -35,13 +35,6 @@ def _moment(value: Any) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _uuid(value: str) -> str:
-    found = parse_id(value)
-    if found is None:
-        raise ValueError("is not a UUID")
-    return found
-
-
 def utc_text(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds, as all answers have it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -52,6 +45,6 @@ Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "
 UtcTime = Annotated[
     datetime, PlainSerializer(utc_text, return_type=str), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-Uuid = Annotated[str, AfterValidator(_uuid), Field(json_schema_extra={"format": "uuid"})]
+Uuid = Annotated[str, AfterValidator(as_id), Field(json_schema_extra={"format": "uuid"})]
 PageLimit = Annotated[int, Field(ge=1, le=100)]
 PageOffset = Annotated[int, Field(ge=0, le=2**31 - 1)]

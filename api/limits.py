@@ -7,6 +7,12 @@ from store.database import Database
 from store.errors import RateLimited
 
 
+def forget_old_windows(database: Database) -> None:
+    """Housekeeping: drops counts that no limit looks at any more."""
+    with database.write(durable=False) as connection:
+        limits.forget_old_windows(connection)
+
+
 def enforce_limit(database: Database, bucket: str, limit: int, *, window_s: int = 60) -> None:
     """Counts one request against `bucket`. Raises RateLimited over `limit` a window."""
     with database.write(durable=False) as connection:

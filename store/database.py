@@ -14,6 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -139,12 +140,13 @@ def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> E
     return engine
 
 
+def upsert(connection: Connection, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT with ON CONFLICT, in the words of the connection's database."""
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+
+
 def insert_ignoring(connection: Connection, table: sa.Table, values: dict[str, Any]) -> bool:
     """INSERT that does nothing where a unique key is taken. True when a row was made."""
-    if connection.dialect.name == "sqlite":
-        from sqlalchemy.dialects.sqlite import insert as dialect_insert
-    else:
-        from sqlalchemy.dialects.postgresql import insert as dialect_insert  # type: ignore[assignment]
     key = table.primary_key.columns.values()[0]
-    statement = dialect_insert(table).values(**values).on_conflict_do_nothing().returning(key)
+    statement = upsert(connection, table).values(**values).on_conflict_do_nothing().returning(key)
     return connection.execute(statement).first() is not None

@@ -22,3 +22,11 @@ def parse_id(text: str) -> str | None:
     except ValueError:
         return None
     return str(parsed) if str(parsed) == text.lower() else None
+
+
+def as_id(text: str) -> str:
+    """`parse_id`, for pydantic models. Raises ValueError."""
+    found = parse_id(text)
+    if found is None:
+        raise ValueError("is not a UUID")
+    return found

@@ -197,4 +197,5 @@ class Jobs:
 
     def _sweep(self) -> None:
         for sweep in self._sweeps:
-            sweep()
+            if not self._stop.is_set():
+                sweep()

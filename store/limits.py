@@ -7,7 +7,7 @@ import time
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from store.database import metadata
+from store.database import metadata, upsert
 from store.scope import across_tenants
 
 rate_windows = sa.Table(
@@ -23,14 +23,10 @@ rate_windows = sa.Table(
 @across_tenants("a bucket names its key or visitor")
 def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> int:
     """Counts one request. 0 when it is within `limit` of this window, else the seconds until the next window."""
-    if connection.dialect.name == "sqlite":
-        from sqlalchemy.dialects.sqlite import insert as dialect_insert
-    else:
-        from sqlalchemy.dialects.postgresql import insert as dialect_insert  # type: ignore[assignment]
     clock = time.time()
     window = int(clock // window_s)
     statement = (
-        dialect_insert(rate_windows)
+        upsert(connection, rate_windows)
         .values(bucket=bucket, window=window, count=1)
         .on_conflict_do_update(index_elements=["bucket", "window"], set_={"count": rate_windows.c.count + 1})
         .returning(rate_windows.c.count)

@@ -18,7 +18,6 @@ from mcp_server.tools.shapes import (
     Limit,
     Moment,
     QueryText,
-    as_id,
     communication_url,
     cursor_offset,
     found_communication,
@@ -32,6 +31,7 @@ from rag.index import Filter
 from rag.search import Found
 from store import communications, transcriptions
 from store.communications import Communication
+from store.ids import as_id
 
 # Of about 20,000 tokens an answer may have; a Russian character costs up to about half a token.
 MOST_CHARACTERS = 36_000

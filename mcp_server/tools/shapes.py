@@ -13,18 +13,11 @@ from pydantic import AfterValidator, BaseModel, Field
 from mcp_server.registry import ToolContext, ToolError
 from rag.search import Found
 from store.communications import Communication
-from store.ids import parse_id
+from store.ids import as_id
 
 # A whole passage has at most 1,000; a full page of 50 stays within about 20,000 tokens.
 SNIPPET_CHARACTERS = 1000
 PAGE_CHARACTERS = 20_000
-
-
-def as_id(text: str) -> str:
-    found = parse_id(text)
-    if found is None:
-        raise ValueError("is not a UUID")
-    return found
 
 
 def with_zone(moment: datetime) -> datetime:

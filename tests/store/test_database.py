@@ -171,6 +171,15 @@ def test_a_rate_limit_counts_exactly_over_many_threads(database: Database) -> No
     assert len(allowed) == 60
 
 
+def test_old_windows_of_rate_limits_are_forgotten_and_new_ones_kept(database: Database) -> None:
+    with database.write() as connection:
+        connection.execute(sa.insert(limits.rate_windows).values(bucket="old", window=1, count=9))
+        limits.hit(connection, "new", limit=1)
+        limits.forget_old_windows(connection)
+        left = [row.bucket for row in connection.execute(sa.select(limits.rate_windows.c.bucket))]
+    assert left == ["new"]
+
+
 def test_another_tenants_rows_are_not_there(database: Database) -> None:
     owner, other = make_tenant(database, "owner"), make_tenant(database, "other")
     moment = datetime(2026, 1, 1, tzinfo=UTC)
