@@ -6,15 +6,14 @@ import base64
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 
+from store.files import kept_bytes
 from store.settings import Settings
 
 CLIENT_PREFIX = "sk_live_"
@@ -46,7 +45,9 @@ class Keyring:
     def of(cls, settings: Settings) -> Keyring:
         """The keyring of this installation; makes its secret key at first use."""
         given = settings.secret_key.get_secret_value()
-        return cls(hashlib.sha256(given.encode()).digest() if given else _kept_secret(settings.data_dir))
+        return cls(
+            hashlib.sha256(given.encode()).digest() if given else kept_bytes(settings.data_dir / "secret.key", 32)
+        )
 
     def hash(self, key: str) -> str:
         """What a key is found by: hex HMAC-SHA256 under the pepper."""
@@ -89,20 +90,3 @@ def make_public_key() -> str:
 
 def _derive(secret_key: bytes, purpose: bytes) -> bytes:
     return hmac.new(secret_key, b"parley/" + purpose, hashlib.sha256).digest()
-
-
-def _kept_secret(data_dir: Path) -> bytes:
-    """The secret key in the data folder, readable by its owner alone; the first process makes it, atomically."""
-    path = data_dir / "secret.key"
-    data_dir.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        draft = data_dir / f"secret.key.{os.getpid()}"
-        draft.touch(mode=0o600)
-        draft.write_bytes(secrets.token_bytes(32))
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass  # another process was first: its key is the one
-        finally:
-            draft.unlink()
-    return path.read_bytes()

@@ -24,9 +24,9 @@ from api.operations import StateCollector
 from api.services import Services
 from api.welcome import say_welcome
 from chat.agent import Agent
-from ingest import calls, reindex
+from ingest import calls, reindex, timelines
 from ingest.documents import documents
-from ingest.workshop import open_workshop
+from ingest.workshop import Workshop, open_workshop
 from mcp_server.endpoint import McpEndpoint
 from mcp_server.tools import make_registry
 from store.errors import InvalidRequest, MethodNotAllowed, NotFound, ParleyError
@@ -41,14 +41,14 @@ LAYERS = {
 }
 
 
-def create_app(settings: Settings) -> Starlette:
-    """The ASGI application. Nothing is opened before its lifespan begins."""
+def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
+    """The ASGI application over a workshop that is open, or that it opens when its lifespan begins."""
     registry = make_registry()
     endpoint = McpEndpoint(registry, mcp.admit)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        house = await run_in_threadpool(open_workshop, settings)
+        house: Workshop = opened if opened is not None else await run_in_threadpool(open_workshop, settings)
         agent = Agent(house, registry)
         services = Services(settings, Keyring.of(settings), house, registry, agent)
         app.state.services = services
@@ -58,8 +58,10 @@ def create_app(settings: Settings) -> Starlette:
         try:
             house.jobs.add_sweep(calls.sweep)
             house.jobs.add_sweep(documents.sweep)
+            house.jobs.add_sweep(timelines.sweep)
+            house.jobs.add_sweep(calls.sweep_work_folders)
+            house.jobs.add_sweep(house.blobs.sweep_uploads)
             house.jobs.add_sweep(partial(forget_old_windows, house.database))
-            await run_in_threadpool(house.blobs.sweep_uploads)
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.start_if_needed)
             async with endpoint.running():
@@ -96,7 +98,9 @@ def create_app(settings: Settings) -> Starlette:
 async def _answer_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, ParleyError)
     if error.status >= 500:
-        log.warning("answered with an error", status=error.status, error=str(error), cause=repr(error.__cause__))
+        log.warning(
+            "answered with an error", status=error.status, error=str(error), cause=type(error.__cause__).__name__
+        )
     return error_response(error)
 
 

@@ -21,7 +21,7 @@ from chat.agent import Scope
 from chat.contract import Done, Event, Message, Status, Text
 from store import chats
 from store.chats import Chat
-from store.errors import NotFound, ParleyError
+from store.errors import InternalError, NotFound, ParleyError
 from store.ids import new_id
 
 log = structlog.get_logger(__name__)
@@ -166,8 +166,12 @@ async def stream_events(events: AsyncGenerator[Event, None], request_id: str) ->
                         )
                         yield _sse("done", {**answer.model_dump(mode="json"), "found": event.found})
         except ParleyError as error:
-            log.warning("a streamed answer failed", error=str(error), cause=repr(error.__cause__))
+            log.warning("a streamed answer failed", error=str(error), cause=type(error.__cause__).__name__)
             yield _sse("error", error_of(error).model_dump())
+        # The headers are sent, so whatever else goes wrong ends in an event too, not in a stream that breaks off.
+        except Exception:
+            log.exception("a streamed answer failed")
+            yield _sse("error", error_of(InternalError("")).model_dump())
 
 
 def _sse(event: str, data: dict[str, Any]) -> ServerSentEvent:

@@ -49,7 +49,7 @@ def migrate(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     from store.migrate import migrate as run_migrations
 
     settings = load_settings()
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(settings)
     before, after = run_migrations(database)
     database.close()

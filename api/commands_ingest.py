@@ -7,6 +7,7 @@ from typing import Any
 
 from api.commands_accounts import require_tenant
 from ingest import calls
+from ingest.children import ChildError, ChildPool
 from ingest.documents import documents
 from ingest.speech.decode import Undecodable, probe
 from store import knowledge
@@ -33,7 +34,9 @@ def ingest_files(settings: Settings, paths: list[Path], tenant: str, space: str 
         with database.read() as connection:
             tenant_id = require_tenant(connection, tenant).id
         blobs = Blobs(settings)
-        return [_ingest(database, blobs, tenant_id, path, space) for path in _files(paths)]
+        # A file from anywhere may crash what looks at it: never in this process.
+        with ChildPool("probing", 1, 60.0, settings.child_memory_bytes) as pool:
+            return [_ingest(settings, database, blobs, pool, tenant_id, path, space) for path in _files(paths)]
     finally:
         database.close()
 
@@ -50,13 +53,23 @@ def _files(paths: list[Path]) -> list[Path]:
     return found
 
 
-def _ingest(database: Database, blobs: Blobs, tenant_id: str, path: Path, space: str | None) -> dict[str, Any]:
+def _ingest(
+    settings: Settings,
+    database: Database,
+    blobs: Blobs,
+    pool: ChildPool,
+    tenant_id: str,
+    path: Path,
+    space: str | None,
+) -> dict[str, Any]:
     row: dict[str, Any] = {"file": str(path), "as": "", "id": None, "state": ""}
     if path.suffix.lower() in DOCUMENT_SUFFIXES:
         return row | _ingest_document(database, blobs, tenant_id, path, space or DEFAULT_SPACE)
+    if path.stat().st_size > settings.max_audio_bytes:
+        return row | {"state": f"skipped: larger than {settings.max_audio_bytes} bytes"}
     try:
-        probe(path)
-    except Undecodable:
+        pool.run(probe, path)
+    except (Undecodable, ChildError):
         return row | {"state": "skipped: neither a known document nor audio"}
     task_id = new_id()
     key = f"{tenant_id}/audio/{task_id}"

@@ -202,11 +202,11 @@ class _Loader:
         """The id of the first space."""
         spaces = self._spaces(company["space"])
         zone = ZoneInfo(company["time_zone"])
-        tasks = {each["title"]: self._upload_call(each, zone) for each in company["call"]}
+        calls = {each["title"]: self._upload_call(each, zone) for each in company["call"]}
         documents = {each["title"]: self._upload_document(each, spaces) for each in company["document"]}
         waiting = {
             **{title: f"/public/v1/kb/documents/{document_id}" for title, document_id in documents.items()},
-            **{title: f"/v1/audio/transcriptions/tasks/{task}" for title, task in tasks.items() if task},
+            **calls,
         }
         self._wait(waiting)
         return spaces[company["space"][0]["key"]]
@@ -230,11 +230,12 @@ class _Loader:
         )
         return str(answer["id"])
 
-    def _upload_call(self, call: dict[str, Any], zone: ZoneInfo) -> str | None:
-        """The id of the task; None where the call is there already."""
-        known = self._http.get("/public/v1/communications", params={"request_record_id": call["record_id"]})
-        if known.status_code == 200 and known.json()["transcription_status"] == "success":
-            return None
+    def _upload_call(self, call: dict[str, Any], zone: ZoneInfo) -> str:
+        """The path to ask about the call. One that an earlier load began is waited for, not sent again."""
+        there = f"/public/v1/communications?request_record_id={call['record_id']}"
+        known = self._http.get(there)
+        if known.status_code == 200 and known.json()["transcription_status"] != "error":
+            return there
         day = datetime.now(zone).date() - timedelta(days=call["days_ago"])
         source = FOLDER / "calls" / call["file"]
         answer = self._json(
@@ -248,7 +249,7 @@ class _Loader:
                 "occured_at": datetime.combine(day, call["time"], zone).isoformat(),
             },
         )
-        return str(answer["task_id"])
+        return f"/v1/audio/transcriptions/tasks/{answer['task_id']}"
 
     def _wait(self, waiting: dict[str, str]) -> None:
         deadline = time.monotonic() + JOB_S
@@ -257,7 +258,7 @@ class _Loader:
             for title, path in list(waiting.items()):
                 record = self._json("GET", path)
                 status = record.get("status") or record["transcription_status"]
-                self._progress.update(title, record["progress"], done=status == "success")
+                self._progress.update(title, record.get("progress", 0.0), done=status == "success")
                 if status == "error":
                     reason = record.get("error_message") or record.get("transcription_error_message")
                     raise Unavailable(f"loading {title!r} failed: {reason}")

@@ -6,6 +6,7 @@ An `Operation` carries the models that check its requests, so the OpenAPI files 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,10 @@ from store.errors import InvalidRequest, NotAuthenticated, NotFound, ParleyError
 from store.ids import parse_id
 
 log = structlog.get_logger(__name__)
+
+
+# An escape of NUL, unless its backslash is itself escaped.
+_ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class NoInput(BaseModel):
@@ -193,7 +198,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 def parse_json(model: type[ModelT], raw: bytes) -> ModelT:
     """The validated body. Raises InvalidRequest naming the field that was wrong."""
-    if b"\\u0000" in raw:
+    if _ESCAPED_NUL.search(raw):
         raise InvalidRequest("The body holds a NUL character.")
     try:
         return model.model_validate_json(raw, strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,10 +14,11 @@ import uvicorn
 
 from api.app import create_app
 from api.logging import configure_logging
-from rag.index import IndexLocked
-from store import migrate
-from store.database import Database
+from ingest.workshop import open_workshop
+from rag.index import IndexLocked, IndexMismatch
+from store.errors import ParleyError
 from store.settings import Settings
+from store.weights import ModelMissing
 
 log = structlog.get_logger(__name__)
 
@@ -34,17 +37,17 @@ class _Server(uvicorn.Server):
 
 
 def run_server(settings: Settings) -> int:
-    """Serves until it is asked to stop; the exit status."""
+    """Serves until it is asked to stop, then ends the process; returns an exit status only where it could not begin."""
     configure_logging(settings)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    database = Database(settings)
-    current = migrate.is_current(database)
-    database.close()
-    if not current:
-        sys.stderr.write("parley: the database is not up to date: run `parley migrate`\n")
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        # Before the server begins, so that what is in the way is said in one line and not as a failed start-up.
+        house = open_workshop(settings)
+    except (ParleyError, IndexLocked, IndexMismatch, ModelMissing) as error:
+        sys.stderr.write(f"parley: {error}\n")
         return 1
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, house),
         host=settings.host,
         port=settings.port,
         loop="uvloop",
@@ -58,9 +61,11 @@ def run_server(settings: Settings) -> int:
         h11_max_incomplete_event_size=64 * 1024,
     )
     server = _Server(config)
-    try:
-        server.run()
-    except IndexLocked as error:
-        sys.stderr.write(f"parley: {error}\n")
-        return 1
-    return 0 if server.started else 1
+    server.run()
+    status = 0 if server.started else 1
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # All is closed. A job that sleeps between two tries would hold the process for as long as it sleeps; it goes on
+    # at the next start like any other.
+    os._exit(status)

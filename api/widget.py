@@ -31,6 +31,7 @@ from store.ids import new_id
 TOKEN_LIFETIME_S = 12 * 3600
 TOKEN_PURPOSE = "widget visitor"  # noqa: S105
 MOST_BODY_BYTES = 64 * 1024
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 PublicKey = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -195,10 +196,16 @@ def _check_origin(services: Services, request: Request, tenant: Tenant) -> None:
     origin = request.headers.get("origin")
     if origin is None and request.method == "GET":
         return
-    own = urlsplit(services.settings.effective_public_url)
-    allowed = {f"{own.scheme}://{own.netloc}", f"{request.url.scheme}://{request.url.netloc}", *tenant.widget_origins}
-    if origin not in allowed:
+    if origin not in (tenant.widget_origins or _own_origins(services.settings.effective_public_url)):
         raise NotPermitted("The chat may not be used from this page.", code="origin_not_allowed")
+
+
+def _own_origins(public_url: str) -> set[str]:
+    """The server's own origin, never what a Host header claims; all names of loopback are one."""
+    own = urlsplit(public_url)
+    names = LOOPBACK_NAMES if own.netloc.rsplit(":", 1)[0] in LOOPBACK_NAMES else (own.netloc.rsplit(":", 1)[0],)
+    port = f":{own.port}" if own.port else ""
+    return {f"{own.scheme}://{name}{port}" for name in names}
 
 
 ROUTES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ class Agent:
         self._registry = registry
         self._model: LanguageModel | None = None
         self._engine: Engine | None = None
+        self._choosing = threading.Lock()
 
     async def answer(self, scope: Scope, question: str, history: Sequence[Message]) -> AsyncGenerator[Event, None]:
         """The events of one answer; closing the generator ends the model call.
@@ -69,11 +71,12 @@ class Agent:
         choice = resolve_model(self._house.settings)
         if choice.kind == "local" and choice.problem:
             raise Unavailable(choice.problem, retry_after_s=60)
-        if self._engine is None:
-            self._model = open_language_model(self._house.settings)
-            scorer = self._similarities if self._house.embedder is not None else None
-            self._engine = choose_engine(self._house.settings, self._model, scorer)
-        return self._engine
+        with self._choosing:
+            if self._engine is None:
+                self._model = open_language_model(self._house.settings)
+                scorer = self._similarities if self._house.embedder is not None else None
+                self._engine = choose_engine(self._house.settings, self._model, scorer)
+            return self._engine
 
     async def _similarities(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         return await anyio.to_thread.run_sync(self._similarities_now, query, list(texts))

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from chat.contract import Passage
 from rag.text_terms import terms
 
-_CITATION = re.compile(r"[\[【](\d{1,3}(?:\s*[,;]\s*\d{1,3})*)[\]】]")
-_OPEN = re.compile(r"[\[【][\d\s,;]{0,16}$")
+# What counts as a citation wherever one is read, looked past or made harmless. Its group is the numbers.
+CITATION = re.compile(r"[\[［【]\s*(\d{1,3}(?:\s*[,;，；、]\s*\d{1,3})*)\s*[\]］】]")
+_OPEN = re.compile(r"[\[［【][\d\s,;，；、]{0,40}$")
 _LEAST_OVERLAP = 0.5
 _SENTENCE = re.compile(
-    r".*?[.!?…]+[»\")*]*(?:\s*[\[【][\d\s,;]+[\]】])*[.!?]?\s+(?=[^\s\[【])|.*?\n+(?=[^\s\[【])", re.DOTALL
+    rf".*?[.!?…]+[»\")*]*(?:\s*{CITATION.pattern})*[.!?]?\s+(?=[^\s\[［【])|.*?\n+(?=[^\s\[［【])", re.DOTALL
 )
 
 
@@ -47,7 +48,7 @@ class Citations:
             numbers = [int(number) for number in re.findall(r"\d+", match[1])]
             return "".join(self.cite(self.shown[number - 1]) for number in numbers if 1 <= number <= len(self.shown))
 
-        return _CITATION.sub(replaced, text)
+        return CITATION.sub(replaced, text)
 
     def feed(self, delta: str) -> str:
         """The same for a stream: what may be the beginning of a citation waits for its end."""
@@ -77,7 +78,7 @@ class Citations:
 
 
 def has_citation(text: str) -> bool:
-    return _CITATION.search(text) is not None
+    return CITATION.search(text) is not None
 
 
 def append_citation(text: str, citation: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chat.contract import Message
-from ingest.timelines import start_indexing
-from store import communications
+from store import communications, index_work
 from store.communications import ContentItem
 from store.database import Database, now
+from store.index_work import INDEX_COMMUNICATION
 
 VISITOR_LABEL = "visitor"
 AGENT_LABEL = "agent"
@@ -45,6 +45,6 @@ def append(database: Database, tenant_id: str, conversation_id: str, turns: Sequ
                 direction="in",
                 communication_id=conversation_id,
             )
-        count = communications.append_content(tenant_id, connection, conversation_id, items)
+        communications.append_content(tenant_id, connection, conversation_id, items)
         communications.update(tenant_id, connection, conversation_id)
-    start_indexing(tenant_id, conversation_id, count)
+        index_work.add(tenant_id, connection, action=INDEX_COMMUNICATION, subject_id=conversation_id)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
+
+from anyio import to_thread
 
 from chat.contract import Message, Passage, Retrieve, Scorer
 from rag.sentences import sentence_ends
@@ -17,6 +19,8 @@ _NO_HEADING = re.compile(r"[.!?…;:,|\t]$|\d|[|\t]| [—–-] |^[-*•–—]")
 MAX_SENTENCE_CHARS = 400
 FOLLOW_UP_TERMS = 3
 MAX_PASSAGES = 5
+MAX_SENTENCES = 60  # of one passage; runs are tried within them
+_SENTENCES_BEFORE = 20  # how many of them may stand before the best one
 _COSINE_SHARE = 0.35
 _PLACE_COST = 0.05
 _SENTENCE_COST = 0.02
@@ -79,17 +83,22 @@ def _cut_at(line: str, ends: Iterable[int]) -> list[str]:
 
 def term_weights(question: str, texts: Sequence[str]) -> dict[str, float]:
     """How much each term of the question tells texts apart (IDF over them; a term in none weighs most)."""
-    present = Counter(term for text in texts for term in set(terms(text)))
-    return {term: math.log(1 + (len(texts) + 1) / (present[term] + 0.5)) for term in query_terms(question)}
+    return _weights(question, [set(terms(text)) for text in texts])
+
+
+def _weights(question: str, term_sets: Sequence[Set[str]]) -> dict[str, float]:
+    present = Counter(term for there in term_sets for term in there)
+    return {term: math.log(1 + (len(term_sets) + 1) / (present[term] + 0.5)) for term in query_terms(question)}
 
 
 def coverage(weights: dict[str, float], text: str) -> float:
     """Share of the weight of the question's terms that `text` contains, 0 to 1."""
+    return _share(weights, set(terms(text)))
+
+
+def _share(weights: dict[str, float], there: Set[str]) -> float:
     total = sum(weights.values())
-    if not total:
-        return 0.0
-    there = set(terms(text))
-    return sum(weight for term, weight in weights.items() if term in there) / total
+    return sum(weight for term, weight in weights.items() if term in there) / total if total else 0.0
 
 
 def relevant_passages(question: str, passages: Sequence[Passage], rule: RelevanceRule) -> list[Passage]:
@@ -112,12 +121,12 @@ async def find_evidence(
 
     A short question, or one that nothing fits, is searched again together with the user's turn before it.
     """
-    found = relevant_passages(question, await retrieve(question), rule)
+    found = await to_thread.run_sync(relevant_passages, question, await retrieve(question), rule)
     before = next((message.content for message in reversed(history) if message.role == "user"), "")
     if not before or (found and len(query_terms(question)) > FOLLOW_UP_TERMS):
         return question, found
     joined = f"{before[:500]}\n{question}"
-    together = relevant_passages(joined, await retrieve(joined), rule)
+    together = await to_thread.run_sync(relevant_passages, joined, await retrieve(joined), rule)
     known = {passage.id for passage in together}
     return joined, [*together, *(passage for passage in found if passage.id not in known)]
 
@@ -126,24 +135,13 @@ async def best_extracts(
     question: str, passages: Sequence[Passage], scorer: Scorer | None, *, max_chars: int = 360
 ) -> list[Extract]:
     """The stretch of at most about `max_chars` of each of the first passages that answers best, best extract first."""
-    passages = passages[:MAX_PASSAGES]
-    split = [split_sentences(passage.text) for passage in passages]
-    flat = [sentence for group in split for sentence in group]
-    if not flat:
+    asked, parts = await to_thread.run_sync(_read, question, passages[:MAX_PASSAGES])
+    if not parts:
         return []
-    weights = term_weights(question, flat)
+    flat = [sentence for part in parts for sentence in part.sentences]
     cosines: Sequence[float] = await scorer(question, flat) if scorer is not None else [0.0] * len(flat)
     assert len(cosines) == len(flat)
-    asked = _Asked(weights, _ASKS_FOR_NUMBER.search(question) is not None)
-    extracts: list[Extract] = []
-    start = 0
-    for passage, group in zip(passages, split, strict=True):
-        if group:
-            extracts.append(_best_stretch(passage, group, cosines[start : start + len(group)], asked, max_chars))
-        start += len(group)
-    # The search's own order speaks for what it put first.
-    ranked = sorted(enumerate(extracts), key=lambda pair: pair[0] * _PLACE_COST - pair[1].score)
-    return [extract for _, extract in ranked]
+    return await to_thread.run_sync(_ranked, asked, parts, cosines, max_chars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +149,66 @@ class _Asked:
     weights: dict[str, float]
     wants_number: bool
 
-    def score(self, words: str, said: str, cosine: float) -> float:
-        """How well a stretch answers; `words` count for the terms, `said` is the stretch without its heading."""
-        number = self.wants_number and any(character.isdigit() for character in said)
-        covered = coverage(self.weights, words)
-        return covered * (1 - _COSINE_SHARE) + cosine * _COSINE_SHARE + (_NUMBER_BONUS if number else 0.0)
+    def score(self, covered: float, cosine: float, has_number: bool) -> float:
+        """How well a stretch answers; `has_number` is of the stretch without its heading."""
+        number = _NUMBER_BONUS if self.wants_number and has_number else 0.0
+        return covered * (1 - _COSINE_SHARE) + cosine * _COSINE_SHARE + number
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """At most `MAX_SENTENCES` of a passage in a row; the lists go with `sentences`. `terms` are the question's only."""
+
+    passage: Passage
+    title_terms: frozenset[str]
+    sentences: list[str]
+    terms: list[frozenset[str]]
+    are_headings: list[bool]
+
+
+def _read(question: str, passages: Sequence[Passage]) -> tuple[_Asked, list[_Part]]:
+    """Takes the terms of every sentence once; passages without a sentence are left out."""
+    split = [split_sentences(passage.text) for passage in passages]
+    term_sets = [[frozenset(terms(sentence)) for sentence in group] for group in split]
+    weights = _weights(question, [there for group in term_sets for there in group])
+    parts = []
+    for passage, sentences, group in zip(passages, split, term_sets, strict=True):
+        if not sentences:
+            continue
+        there = [weights.keys() & own for own in group]
+        first = _first_sentence(weights, there)
+        sentences = sentences[first : first + MAX_SENTENCES]
+        parts.append(
+            _Part(
+                passage,
+                frozenset(weights.keys() & set(terms(passage.title))),
+                sentences,
+                [frozenset(own) for own in there[first : first + MAX_SENTENCES]],
+                [_is_heading(sentences, index) for index in range(len(sentences))],
+            )
+        )
+    return _Asked(weights, _ASKS_FOR_NUMBER.search(question) is not None), parts
+
+
+def _first_sentence(weights: dict[str, float], term_sets: Sequence[Set[str]]) -> int:
+    """Where to begin in a passage of too many sentences: a little before the one with the most of the question."""
+    if len(term_sets) <= MAX_SENTENCES:
+        return 0
+    best = max(range(len(term_sets)), key=lambda index: sum(weights[term] for term in term_sets[index]))
+    return min(max(best - _SENTENCES_BEFORE, 0), len(term_sets) - MAX_SENTENCES)
+
+
+def _ranked(asked: _Asked, parts: Sequence[_Part], cosines: Sequence[float], max_chars: int) -> list[Extract]:
+    """The best stretch of each part, best first. `cosines` go with the sentences of all parts in their order."""
+    extracts: list[Extract] = []
+    start = 0
+    for part in parts:
+        end = start + len(part.sentences)
+        extracts.append(_best_stretch(part, cosines[start:end], asked, max_chars))
+        start = end
+    # The search's own order speaks for what it put first.
+    ranked = sorted(enumerate(extracts), key=lambda pair: pair[0] * _PLACE_COST - pair[1].score)
+    return [extract for _, extract in ranked]
 
 
 def _is_heading(sentences: Sequence[str], index: int) -> bool:
@@ -169,33 +222,41 @@ def _is_heading(sentences: Sequence[str], index: int) -> bool:
     return len(below) > 60 or below[-1] in ".!?…;:"
 
 
-def _best_stretch(
-    passage: Passage, sentences: Sequence[str], cosines: Sequence[float], asked: _Asked, max_chars: int
-) -> Extract:
-    """Tries every run of sentences that fits; the words of the heading above it and of the title count as its own."""
-    heading = ""
+def _best_stretch(part: _Part, cosines: Sequence[float], asked: _Asked, max_chars: int) -> Extract:
+    """Tries every run of sentences that fits; the words of the heading above it and of the title count as its own.
+
+    A run is scored from the one before it, so that its sentences are not read again.
+    """
+    sentences = part.sentences
+    have_numbers = [any(map(str.isdigit, sentence)) for sentence in sentences]
+    context = part.title_terms
     best: tuple[float, int, int] | None = None
-    for first, sentence in enumerate(sentences):
-        if _is_heading(sentences, first):
-            heading = sentence
+    for first in range(len(sentences)):
+        if part.are_headings[first]:
+            context = part.title_terms | part.terms[first]
             continue
-        context = f"{passage.title}\n{heading}"
-        length = 0
+        there, covered = context, _share(asked.weights, context)
+        length, cosine, has_number = 0, cosines[first], False
         for last in range(first, len(sentences)):
             length += len(sentences[last]) + 1
-            if last > first and (length > max_chars or _is_heading(sentences, last)):
+            if last > first and (length > max_chars or part.are_headings[last]):
                 break
-            said = " ".join(sentences[first : last + 1])
-            cosine = max(cosines[first : last + 1])
-            score = asked.score(f"{context}\n{said}", said, cosine) - _SENTENCE_COST * (last - first)
+            if not part.terms[last] <= there:
+                there = there | part.terms[last]
+                covered = _share(asked.weights, there)
+            cosine = max(cosine, cosines[last])
+            has_number = has_number or have_numbers[last]
+            score = asked.score(covered, cosine, has_number) - _SENTENCE_COST * (last - first)
             if best is None or score > best[0]:
                 best = (score, first, last)
     if best is None:  # headings alone
-        return Extract(passage, " ".join(sentences), asked.score(" ".join(sentences), "", max(cosines)))
+        covered = _share(asked.weights, frozenset().union(*part.terms))
+        return Extract(part.passage, " ".join(sentences), asked.score(covered, max(cosines), False))
     score, first, last = best
-    first, last = _widened(sentences, first, _with_answer(sentences, last, max_chars), max_chars)
-    separator = "\n" if "\n" in passage.text else " "
-    return Extract(passage, separator.join(sentences[first : last + 1]), score)
+    last = _with_answer(sentences, last, max_chars)
+    first, last = _widened(part, first, last, max_chars)
+    separator = "\n" if "\n" in part.passage.text else " "
+    return Extract(part.passage, separator.join(sentences[first : last + 1]), score)
 
 
 def _with_answer(sentences: Sequence[str], last: int, max_chars: int) -> int:
@@ -211,14 +272,15 @@ def _with_answer(sentences: Sequence[str], last: int, max_chars: int) -> int:
     return last
 
 
-def _widened(sentences: Sequence[str], first: int, last: int, max_chars: int) -> tuple[int, int]:
+def _widened(part: _Part, first: int, last: int, max_chars: int) -> tuple[int, int]:
     """A short stretch takes in what stands around it, up to its heading: the answer often follows the best match."""
+    sentences = part.sentences
     length = sum(map(len, sentences[first : last + 1]))
     for _ in range(len(sentences)):
         if length >= max_chars // 2:
             break
-        after = last + 1 < len(sentences) and not _is_heading(sentences, last + 1)
-        before = first > 0 and not _is_heading(sentences, first - 1)
+        after = last + 1 < len(sentences) and not part.are_headings[last + 1]
+        before = first > 0 and not part.are_headings[first - 1]
         if after and length + len(sentences[last + 1]) <= max_chars:
             last += 1
             length += len(sentences[last])

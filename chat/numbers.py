@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from chat.citations import CITATION
+
 _SPACES = " \u00a0\u202f\u2009"
 _NUMBER = re.compile(rf"\d+(?:[{_SPACES},.]\d{{3}}(?!\d))*(?:[.,]\d+)*")
 _RUN = re.compile(r"\d+")
-_CITATION = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]")
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 _WORD = re.compile(r"[a-zа-я]+")
 
@@ -109,7 +110,7 @@ def numbers_in(texts: Iterable[str]) -> set[str]:
 
 def unsupported_numbers(answer: str, allowed: set[str]) -> list[str]:
     """Numbers in figures that `answer` states and `allowed` lacks; citations and list marks do not count."""
-    stated = _LIST_MARK.sub(" ", _CITATION.sub(" ", answer))
+    stated = _LIST_MARK.sub(" ", CITATION.sub(" ", answer))
     return [
         written
         for written in _NUMBER.findall(stated)

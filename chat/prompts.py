@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from chat.citations import CITATION
 from chat.contract import Message, Passage
 from chat.language import Language
 from rag.language_model import estimate_tokens
@@ -50,7 +51,6 @@ _SOURCE_WORDS: dict[Language, tuple[str, str]] = {"ru": ("Источники", "
 _NOTHING_FOUND: dict[Language, str] = {"ru": "(поиск ничего не дал)", "en": "(the search found nothing)"}
 _MARKERS = re.compile(r"<{3,}|>{3,}")
 _TEMPLATE_TOKEN = re.compile(r"<\|")
-_CITATION_LIKE = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 
 _NOT_FOUND_ANSWER = re.compile(
     r"""^\W*(?:
@@ -75,7 +75,7 @@ def system_prompt(language: Language, *, is_local: bool, has_tools: bool) -> str
 def as_data(text: str) -> str:
     """`text` without what could end its block, speak as the chat template, or pass for a citation."""
     text = _MARKERS.sub(lambda match: "‹" * len(match[0]) if match[0][0] == "<" else "›" * len(match[0]), text)
-    return _CITATION_LIKE.sub(r"(\1)", _TEMPLATE_TOKEN.sub("‹|", text))
+    return CITATION.sub(r"(\1)", _TEMPLATE_TOKEN.sub("‹|", text))
 
 
 def as_speech(text: str) -> str:

@@ -13,15 +13,16 @@ from typing import Any
 
 import structlog
 
-from ingest.children import ChildDied
+from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
 from ingest.speech.recognise import Engine, choose_engine
-from ingest.timelines import index_communication
+from ingest.timelines import do_index_work
 from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
-from store import communications, transcriptions
+from store import communications, index_work, transcriptions
 from store.communications import ContentItem
 from store.database import Database
+from store.index_work import INDEX_COMMUNICATION
 from store.jobs import ENDED_BADLY, step, workflow
 from store.transcriptions import Task
 from store.weights import ModelMissing
@@ -38,7 +39,7 @@ def probe_blob(key: str) -> AudioInfo:
     with house.blobs.as_file(key) as path:
         try:
             return house.pools.probing.run(probe, path)
-        except ChildDied:
+        except (ChildDied, ChildTimedOut, ChildOutOfMemory):
             raise Undecodable("nothing in it can be decoded") from None
 
 
@@ -108,7 +109,6 @@ def transcribe_call(tenant_id: str, task_id: str) -> None:
     numbers = range(len(prepared["recording"]["parts"]))
     parts = [_recognise(tenant_id, task_id, prepared["recording"], language, number) for number in numbers]
     _store(tenant_id, task_id, prepared["recording"], language, parts)
-    _index(tenant_id, task_id)
     _finish(tenant_id, task_id)
 
 
@@ -225,18 +225,23 @@ def _store(
             duration_ms=transcript["audio_duration_ms"],
         )
         transcriptions.update(tenant_id, connection, task_id, result=transcript, progress=0.97)
-
-
-@step(name="index_call", retries_allowed=True, max_attempts=8)
-def _index(tenant_id: str, task_id: str) -> None:
-    house = workshop()
-    index_communication(house, tenant_id, _task(house, tenant_id, task_id).communication_id)
+        index_work.add(tenant_id, connection, action=INDEX_COMMUNICATION, subject_id=task.communication_id)
 
 
 @step(name="finish_call", retries_allowed=True, max_attempts=5)
 def _finish(tenant_id: str, task_id: str) -> None:
+    """Into the index first, so that who sees the task's success finds its text. Where the index is away the call ends
+    all the same, and the sweeper has the index follow."""
     house = workshop()
     task = _task(house, tenant_id, task_id)
+    with house.database.read() as connection:
+        waiting = index_work.get(tenant_id, connection, INDEX_COMMUNICATION, task.communication_id)
+    if waiting is not None:
+        try:
+            do_index_work(house, waiting)
+        # Whatever the index's trouble is, the recognised text is stored and the call is done.
+        except Exception:
+            log.exception("a call is not in the index yet", task_id=task_id)
     with house.database.write() as connection:
         communications.update(tenant_id, connection, task.communication_id, is_closed=True)
         transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0)
@@ -276,3 +281,18 @@ def sweep() -> None:
             start(_task(house, tenant_id, task_id))
         elif status in ENDED_BADLY:
             mark_failed(tenant_id, task_id, _FAILED)
+
+
+def sweep_work_folders() -> None:
+    """Removes what calls left on disk that ended elsewhere, on another machine say."""
+    house = workshop()
+    folders = list(house.work_folder.iterdir()) if house.work_folder.is_dir() else []
+    if not folders:
+        return
+    with house.database.read() as connection:
+        unfinished = {
+            task_id for _, task_id in transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
+        }
+    for folder in folders:
+        if folder.name not in unfinished:
+            shutil.rmtree(folder, ignore_errors=True)

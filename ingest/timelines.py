@@ -1,31 +1,18 @@
-"""Timelines of communications into the index."""
+"""What the index must follow outside the usual jobs: timelines of communications, and documents that were deleted."""
 
 from __future__ import annotations
 
 import uuid
 
-from ingest.workshop import DOCUMENTS_QUEUE, Workshop, start_or_leave, workshop
+import structlog
+
+from ingest.workshop import Workshop, workshop
 from rag.chunking import Line, chunk_timeline
 from rag.index import Point
-from store import communications
-from store.jobs import step, workflow
+from store import communications, index_work
+from store.index_work import FORGET_DOCUMENT, INDEX_COMMUNICATION, IndexWork
 
-
-def start_indexing(tenant_id: str, communication_id: str, turns: int) -> None:
-    """Starts a job that indexes a communication that grew to so many turns."""
-    job_id = f"{communication_id}.{turns}"
-    arguments = (DOCUMENTS_QUEUE, job_id, index_timeline, tenant_id, communication_id)
-    start_or_leave(communication_id, workshop().jobs.enqueue, *arguments)
-
-
-@workflow(name="index_timeline")
-def index_timeline(tenant_id: str, communication_id: str) -> None:
-    _index_timeline(tenant_id, communication_id)
-
-
-@step(name="index_timeline", retries_allowed=True, max_attempts=8)
-def _index_timeline(tenant_id: str, communication_id: str) -> None:
-    index_communication(workshop(), tenant_id, communication_id)
+log = structlog.get_logger(__name__)
 
 
 def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:
@@ -58,3 +45,29 @@ def index_communication(house: Workshop, tenant_id: str, communication_id: str) 
     ]
     house.index.delete(tenant_id, communication_id=communication_id)
     house.index.upsert(tenant_id, points)
+
+
+def do_index_work(house: Workshop, work: IndexWork) -> None:
+    """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
+    if work.action == INDEX_COMMUNICATION:
+        index_communication(house, work.tenant_id, work.subject_id)
+    else:
+        assert work.action == FORGET_DOCUMENT
+        house.index.delete(work.tenant_id, document_id=work.subject_id)
+        if work.blob_key:
+            house.blobs.delete(work.blob_key)
+    with house.database.write() as connection:
+        index_work.done(work.tenant_id, connection, work)
+
+
+def sweep() -> None:
+    """Does what is open; what fails is logged and tried again at the next sweep."""
+    house = workshop()
+    with house.database.read() as connection:
+        waiting = index_work.list_open(connection)
+    for work in waiting:
+        try:
+            do_index_work(house, work)
+        # One account's broken shard must not keep the others' work waiting.
+        except Exception:
+            log.exception("the index could not follow", subject=work.subject_id, action=work.action)

@@ -148,6 +148,13 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
         QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
     ]
+    jobs = Jobs(settings, database, plans, works=works)
+    local = not settings.qdrant_url or not settings.blob_url
+    if local and (others := jobs.others()):
+        raise Unavailable(
+            f"another server ({', '.join(others)}) works on this database: several of them need one index and one blob "
+            "store (PARLEY_QDRANT_URL, PARLEY_BLOB_URL)"
+        )
     _opened = Workshop(
         settings=settings,
         database=database,
@@ -156,7 +163,7 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         embedder=embedder,
         searcher=Searcher(index, embedder),
         pools=pools,
-        jobs=Jobs(settings, database, plans, works=works),
+        jobs=jobs,
     )
     return _opened
 

@@ -188,7 +188,7 @@ def _envelope_problem(body: bytes, version: str) -> Response | None:
     if not isinstance(message, dict):
         return _rpc_error(400, INVALID_REQUEST, "the body is not one JSON-RPC message; batches are not supported")
     identifier = message.get("id")
-    usable_id = identifier if isinstance(identifier, str) or type(identifier) is int else None
+    usable_id = identifier if _is_id(identifier) else None
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         return _rpc_error(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request", usable_id)
     if "id" in message and usable_id is None:
@@ -200,6 +200,13 @@ def _envelope_problem(body: bytes, version: str) -> Response | None:
             # By the contract these are arguments that do not match; the SDK would call the params invalid.
             return _rpc_error(200, INTERNAL_ERROR, "arguments: is not an object", usable_id)
     return None
+
+
+def _is_id(identifier: object) -> bool:
+    """A number, or text that can be sent back: JSON can name halves of characters that UTF-8 cannot."""
+    if isinstance(identifier, str):
+        return not any("\ud800" <= character <= "\udfff" for character in identifier)
+    return type(identifier) is int
 
 
 def _rpc_error(status: int, code: int, message: str, identifier: int | str | None = None) -> Response:

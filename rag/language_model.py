@@ -27,9 +27,14 @@ ATTEMPTS = 3
 RETRY_PAUSE_S = (0.5, 1.5)
 LONGEST_RETRY_AFTER_S = 5.0
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w-]{8,}")
+_SPEAKS_OF_TOOLS = re.compile(r"\b(?:tool|function)(?:s|\b|[_ -]?(?:choice|call|use))", re.IGNORECASE)
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 log = structlog.get_logger(__name__)
+
+
+class ProviderFailure(Exception):
+    """What a provider's client reported, with the keys masked: the cause of the errors that `stream` raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +236,7 @@ class LitellmModel:
             request |= await self._address(deadline)
             response = await self._open(litellm, request, deadline)
             gathered = _Gathered()
+            failure: ParleyError | None = None
             try:
                 while True:
                     try:
@@ -242,9 +248,11 @@ class LitellmModel:
                     if text:
                         yield Delta(text=text)
             except _provider_errors() as error:
-                raise await self._failed(error) from error
+                failure = await self._failed(error)
             finally:
                 await _close(response)
+            if failure is not None:
+                raise failure
         if gathered.finish_reason is None:
             raise await self._failed(ConnectionError("the stream ended without a finish reason"))
         usage = gathered.usage or TokenUsage(estimate_message_tokens(messages), gathered.characters // 3, True)
@@ -270,39 +278,62 @@ class LitellmModel:
         return {"api_base": endpoint.api_base, "api_key": endpoint.api_key}
 
     async def _open(self, litellm: ModuleType, request: dict[str, Any], deadline: float) -> Any:
-        """The provider's open stream, after at most `ATTEMPTS` tries."""
-        for attempt in range(ATTEMPTS):
+        """The provider's open stream, after at most `ATTEMPTS` tries and one without the tools that it refused.
+
+        That the model takes no tools is remembered where the provider said so and answers without them: a request is
+        refused for other reasons too, such as a content filter.
+        """
+        attempt, refused_tools = 0, False
+        while True:
             try:
                 async with asyncio.timeout_at(deadline):
-                    return await litellm.acompletion(**request)
+                    response = await litellm.acompletion(**request)
             except _provider_errors() as error:
+                now = asyncio.get_running_loop().time()
                 if "tools" in request and getattr(error, "status_code", None) == 400 and not self._tools_known:
-                    log.info("language_model_without_tools", model=self.name)
-                    self._takes_tools = False
+                    refused_tools = _SPEAKS_OF_TOOLS.search(str(error)) is not None
                     request = {key: value for key, value in request.items() if key not in ("tools", "tool_choice")}
                     continue
-                pause_s = _retry_pause_s(error, attempt)
-                now = asyncio.get_running_loop().time()
-                if attempt + 1 == ATTEMPTS or pause_s is None or now + pause_s >= deadline:
-                    raise await self._failed(error) from error
-                log.info("language_model_retry", model=self.name, reason=type(error).__name__, attempt=attempt + 1)
-                await asyncio.sleep(pause_s)
-        raise AssertionError("unreachable")
+                attempt += 1
+                pause_s = _retry_pause_s(error, attempt - 1)
+                if attempt < ATTEMPTS and pause_s is not None and now + pause_s < deadline:
+                    log.info("language_model_retry", model=self.name, reason=type(error).__name__, attempt=attempt)
+                    await asyncio.sleep(pause_s)
+                    continue
+                failure = await self._failed(error)
+            else:
+                if refused_tools:
+                    log.info("language_model_without_tools", model=self.name)
+                    self._takes_tools = False
+                return response
+            raise failure
 
     async def _failed(self, error: BaseException) -> ParleyError:
-        """Logs what happened (without the key) and gives the error for the caller."""
-        detail = str(error)[:500]
-        if self._api_key:
-            detail = detail.replace(self._api_key, "***")
-        detail = _KEY_LIKE.sub("***", detail)
+        """Logs what happened and gives the error for the caller, neither of them with the key.
+
+        Raise it outside of the `except` block: there the provider's own error would become its context.
+        """
+        detail = self._masked(str(error))[:500]
         log.warning("language_model_failed", model=self.name, reason=type(error).__name__, detail=detail)
         if self.local is not None and (endpoint := self.local.current()) is not None:
             await asyncio.to_thread(self.local.drop_if_unhealthy, endpoint)
+        failure: ParleyError
         if "LLM Provider NOT provided" in detail:
-            return Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
-        if _is_timeout(error):
-            return UpstreamFailed("The language model took too long to answer.")
-        return UpstreamFailed("The language model failed to answer.")
+            failure = Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
+        elif _is_timeout(error):
+            failure = UpstreamFailed("The language model took too long to answer.")
+        else:
+            failure = UpstreamFailed("The language model failed to answer.")
+        failure.__cause__ = ProviderFailure(f"{type(error).__name__}: {detail}")
+        return failure
+
+    def _masked(self, text: str) -> str:
+        """`text` without the keys in use and without what looks like one."""
+        endpoint = self.local.current() if self.local is not None else None
+        for key in (self._api_key, endpoint.api_key if endpoint is not None else None):
+            if key:
+                text = text.replace(key, "***")
+        return _KEY_LIKE.sub("***", text)
 
 
 def estimate_tokens(text: str) -> int:

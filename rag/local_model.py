@@ -36,6 +36,8 @@ START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 3.0
 HEALTH_TIMEOUT_S = 2.0
 
+SERVER_COMMAND = (sys.executable, "-m", "rag.local_model_server")
+
 log = structlog.get_logger(__name__)
 
 
@@ -134,8 +136,11 @@ class LocalModel:
         return process.pid if process is not None and process.poll() is None else None
 
     def close(self) -> None:
-        """Ends the child. Further questions are refused."""
+        """Ends the child, one that still loads its model at once. Further questions are refused."""
         self._closed.set()
+        # A start holds the lock until its child answers or ends.
+        if (process := self._process) is not None and self._endpoint is None:
+            process.kill()
         with self._process_lock:
             self._end_child()
         self._starter.shutdown(wait=False, cancel_futures=True)
@@ -145,7 +150,7 @@ class LocalModel:
         api_key = secrets.token_urlsafe(24)
         self._stderr.clear()
         process = subprocess.Popen(
-            [sys.executable, "-m", "rag.local_model_server"],
+            SERVER_COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -153,6 +158,8 @@ class LocalModel:
             start_new_session=True,  # Ctrl-C reaches the server alone, which then ends the child in order
         )
         self._process = process
+        if self._closed.is_set():  # since the caller looked; `close` may have found no process to end
+            process.kill()
         self._last_used_s = started_s
         launch = Launch(
             model_file=str(self.file),
@@ -170,6 +177,8 @@ class LocalModel:
                 raise OSError("the model's process does not answer")
         except (OSError, ValueError, KeyError) as error:
             self._end_child()
+            if self._closed.is_set():
+                raise Unavailable("The server is stopping.", retry_after_s=5) from None
             log.error("local_model_failed_to_start", model=self.name, reason=str(error), stderr=list(self._stderr))
             raise UpstreamFailed("The local model could not be started.") from error
         self._endpoint = endpoint

@@ -46,6 +46,14 @@ tenants = sa.Table(
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("integration_id", "external_id"),
+    # Clients without an integration: a NULL is no equal of another in the constraint above.
+    sa.Index(
+        "uq_tenants_own_external_id",
+        "external_id",
+        unique=True,
+        sqlite_where=sa.text("integration_id IS NULL"),
+        postgresql_where=sa.text("integration_id IS NULL"),
+    ),
 )
 
 api_keys = sa.Table(

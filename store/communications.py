@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from store.database import id_column, metadata, now, time_column
+from store.database import id_column, insert_ignoring, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
 
@@ -110,6 +110,7 @@ def create(
     is_closed: bool = False,
     communication_id: str | None = None,
 ) -> Communication:
+    """The new communication, or the one that is there with the given id."""
     made_at = now()
     row = Communication(
         id=communication_id or new_id(),
@@ -126,7 +127,10 @@ def create(
         created_at=made_at,
         updated_at=made_at,
     )
-    connection.execute(sa.insert(communications).values(**asdict(row)))
+    if not insert_ignoring(connection, communications, asdict(row)):
+        there = get(tenant_id, connection, row.id)
+        assert there is not None, "an id belongs to one tenant"
+        return there
     return row
 
 
@@ -224,8 +228,8 @@ def replace_content(
         connection.execute(sa.insert(content_items), rows)
 
 
-def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> int:
-    """Adds turns at the end; how many there are then. The communication's row is locked first, so that two writers
+def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> None:
+    """Adds turns at the end. The communication's row is locked first, so that two writers
     do not take the same index."""
     connection.execute(
         sa.select(communications.c.id)
@@ -243,7 +247,6 @@ def append_content(tenant_id: str, connection: Connection, communication_id: str
         for offset, item in enumerate(items)
     ]
     connection.execute(sa.insert(content_items), rows)
-    return first + len(rows)
 
 
 def list_content(

@@ -6,6 +6,7 @@ applies, instead of failing when a read transaction turns into a write.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from store.errors import Unavailable
 from store.settings import Settings
 
 metadata = sa.MetaData(
@@ -31,6 +33,13 @@ metadata = sa.MetaData(
 )
 
 BUSY_TIMEOUT_MS = 20_000
+_SQLITE_AWAY = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
 
 
 class UtcDateTime(sa.types.TypeDecorator[datetime]):
@@ -86,23 +95,37 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection, connection.begin():
+        """Raises Unavailable where the database does not answer."""
+        with _answering(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """Raises Unavailable where the database does not answer."""
         engine = self.engine if durable else self._relaxed
-        with engine.connect().execution_options(parley_write=True) as connection, connection.begin():
+        with _answering(), engine.connect().execution_options(parley_write=True) as connection, connection.begin():
             yield connection
 
     def ping(self) -> None:
-        """Raises sqlalchemy.exc.SQLAlchemyError where the database does not answer."""
+        """Raises Unavailable where the database does not answer."""
         with self.read() as connection:
             connection.execute(sa.text("SELECT 1"))
 
     def close(self) -> None:
         self.engine.dispose()
         self._relaxed.dispose()
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
+        # SQLite calls a missing table an operational error too, and that is a fault of ours.
+        code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
+        if code is not None and code & 0xFF not in _SQLITE_AWAY:
+            raise
+        raise Unavailable("The database does not answer.", retry_after_s=5) from error
 
 
 def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> Engine:

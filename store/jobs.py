@@ -7,7 +7,6 @@ again after a crash; the one in flight is, so every effect is keyed.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import socket
 import threading
@@ -23,6 +22,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 
 from store.database import Database, make_engine, metadata, now, time_column
 from store.errors import Unavailable
+from store.files import kept_bytes
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -41,6 +41,7 @@ workers = sa.Table(
 workflow = DBOS.workflow
 step = DBOS.step
 
+FORGET_AFTER_S = 3600.0
 ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -58,7 +59,7 @@ class Jobs:
     def __init__(self, settings: Settings, database: Database, queues: Iterable[QueuePlan], *, works: bool) -> None:
         self._settings = settings
         self._database = database
-        self._sweeps: list[Callable[[], None]] = []
+        self._sweeps: list[Callable[[], object]] = []
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._slot: IO[str] | None = None
@@ -92,7 +93,8 @@ class Jobs:
         """The first free slot of this host and data folder: stable over restarts, never shared by two processes."""
         folder = self._settings.data_dir.absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        place = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
+        # Of the folder itself, not of its path: containers may well share host name and path.
+        place = kept_bytes(folder / "worker.id", 4).hex()
         for number in range(1, 1000):
             slot = (folder / f"worker-{number}.lock").open("a")
             try:
@@ -104,7 +106,16 @@ class Jobs:
             return f"{socket.gethostname()}-{place}-{number}"
         raise Unavailable("no free worker slot in the data folder")
 
-    def add_sweep(self, sweep: Callable[[], None]) -> None:
+    def others(self) -> list[str]:
+        """Other workers on the same database whose heartbeat is fresh."""
+        limit = now() - timedelta(seconds=self._settings.takeover_after_s)
+        query = sa.select(workers.c.executor_id).where(
+            workers.c.last_seen_at >= limit, workers.c.executor_id != self.executor_id
+        )
+        with self._database.read() as connection:
+            return [row[0] for row in connection.execute(query)]
+
+    def add_sweep(self, sweep: Callable[[], object]) -> None:
         """`sweep` is called every `sweep_s`: it starts or ends rows that a crash left behind."""
         self._sweeps.append(sweep)
 
@@ -196,6 +207,15 @@ class Jobs:
             )
 
     def _sweep(self) -> None:
-        for sweep in self._sweeps:
+        for sweep in (*self._sweeps, self._forget_ended):
             if not self._stop.is_set():
                 sweep()
+
+    def _forget_ended(self) -> None:
+        """Deletes the records of jobs that ended a while ago: they hold texts that live elsewhere too."""
+        before = (now() - timedelta(seconds=FORGET_AFTER_S)).isoformat()
+        ended = DBOS.list_workflows(
+            status=["SUCCESS", *ENDED_BADLY], completed_before=before, limit=200, load_input=False, load_output=False
+        )
+        if ended:
+            DBOS.delete_workflows([status.workflow_id for status in ended])

@@ -149,6 +149,12 @@ def get_space(tenant_id: str, connection: Connection, space_id: str) -> Space | 
     return Space(**row._mapping) if row else None
 
 
+def hold_space(tenant_id: str, connection: Connection, space_id: str) -> bool:
+    """Whether the space is there; it stays until the transaction ends."""
+    query = sa.select(spaces.c.id).where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id)
+    return connection.execute(query.with_for_update(read=True)).first() is not None
+
+
 def find_space(tenant_id: str, connection: Connection, *, name: str) -> Space | None:
     """The oldest space of that name."""
     row = connection.execute(
@@ -247,11 +253,11 @@ def list_documents(
     return [_document(row) for row in rows], total
 
 
-def update_document(tenant_id: str, connection: Connection, document_id: str, **values: Any) -> bool:
-    """Sets the given columns; False when the document is gone."""
+def update_document(tenant_id: str, connection: Connection, document_id: str, run: int, **values: Any) -> bool:
+    """Sets the given columns; False when the document is gone or a newer run has begun."""
     result = connection.execute(
         sa.update(documents)
-        .where(documents.c.tenant_id == tenant_id, documents.c.id == document_id)
+        .where(documents.c.tenant_id == tenant_id, documents.c.id == document_id, documents.c.run == run)
         .values(**values, updated_at=now())
     )
     return result.rowcount == 1

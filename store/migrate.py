@@ -14,7 +14,7 @@ from store.database import Database
 
 def import_tables() -> None:
     """Imports every module that holds tables, so that `metadata` knows them all."""
-    from store import accounts, chats, communications, jobs, knowledge, limits, transcriptions  # noqa: F401
+    from store import accounts, chats, communications, index_work, jobs, knowledge, limits, transcriptions  # noqa: F401
 
 
 def _config() -> Config:

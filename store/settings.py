@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")
     asr_threads: int = Field(0, ge=0, description="Threads of the speech engine. 0: the machine's cores.")
     child_memory_bytes: int = Field(
-        4096 * _MIB, ge=0, description="Address space that a document child may take. 0: no limit."
+        4096 * _MIB, ge=0, description="Address space of a child that looks at uploads or reads documents. 0: no limit."
     )
     child_timeout_s: float = Field(3600.0, gt=0, description="Longest one piece of work in a child process may take.")
 

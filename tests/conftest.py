@@ -20,7 +20,7 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server without a language model, shared by tests that leave it running and use accounts of their own."""
-    running = RunningServer(tmp_path_factory.mktemp("server"), mcp_requests_per_minute="100000")
+    running = RunningServer(tmp_path_factory.mktemp("server"), mcp_requests_per_minute="100000", sweep_s="0.5")
     try:
         yield running.start()
     finally:

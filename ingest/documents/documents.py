@@ -12,13 +12,15 @@ import structlog
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
 from ingest.documents.parsed import Limits
+from ingest.timelines import do_index_work
 from ingest.workshop import DOCUMENTS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
-from store import knowledge
+from store import index_work, knowledge
 from store.blobs import BlobInfo, Blobs
 from store.database import Database
 from store.errors import NotFound
+from store.index_work import FORGET_DOCUMENT
 from store.jobs import ENDED_BADLY, step, workflow
 from store.knowledge import Document, StoredChunk
 
@@ -40,9 +42,12 @@ class Parsed(TypedDict):
 
 def start(document: Document) -> None:
     """Starts the job of a document's run; starting it twice is harmless."""
-    workshop().jobs.enqueue(
-        DOCUMENTS_QUEUE, workflow_id(document.id, document.run), index_document, document.tenant_id, document.id
-    )
+    _enqueue(document.tenant_id, document.id, document.run)
+
+
+def _enqueue(tenant_id: str, document_id: str, run: int) -> None:
+    job_id = workflow_id(document_id, run)
+    workshop().jobs.enqueue(DOCUMENTS_QUEUE, job_id, index_document, tenant_id, document_id, run)
 
 
 def workflow_id(document_id: str, run: int) -> str:
@@ -69,7 +74,7 @@ def record(
     document: Document | None = None
     is_new = False
     with database.write() as connection:
-        if knowledge.get_space(tenant_id, connection, space_id) is not None:
+        if knowledge.hold_space(tenant_id, connection, space_id):
             document, is_new = knowledge.add_document(
                 tenant_id,
                 connection,
@@ -110,7 +115,7 @@ def reindex(tenant_id: str, document_id: str) -> Document:
         document = knowledge.get_document(tenant_id, connection, document_id)
     if document is None:
         raise NotFound("No such document.")
-    start(document)
+    start_or_leave(document.id, start, document)
     return document
 
 
@@ -130,14 +135,21 @@ def remove_space(tenant_id: str, space_id: str) -> None:
 
 
 def remove(tenant_id: str, document_id: str) -> None:
-    """Takes a document out of store, index and blobs. Raises NotFound."""
+    """Takes a document out of the store at once, and out of index and blobs now or, where they are away, later.
+    Raises NotFound."""
     house = workshop()
     with house.database.write() as connection:
         document = knowledge.get_document(tenant_id, connection, document_id)
         if document is None or not knowledge.delete_document(tenant_id, connection, document_id):
             raise NotFound("No such document.")
-    house.index.delete(tenant_id, document_id=document_id)
-    house.blobs.delete(document.blob_key)
+        work = index_work.add(
+            tenant_id, connection, action=FORGET_DOCUMENT, subject_id=document_id, blob_key=document.blob_key
+        )
+    try:
+        do_index_work(house, work)
+    # The document is gone for everybody: searches look at the store too. The sweeper clears the rest.
+    except Exception:
+        log.exception("a deleted document is not out of the index yet", document_id=document_id)
 
 
 def parse_and_chunk(path: Path, name: str, max_bytes: int) -> tuple[str, str | None, list[Chunk]]:
@@ -147,24 +159,29 @@ def parse_and_chunk(path: Path, name: str, max_bytes: int) -> tuple[str, str | N
 
 
 @workflow(name="index_document")
-def index_document(tenant_id: str, document_id: str) -> None:
-    parsed = _parse(tenant_id, document_id)
+def index_document(tenant_id: str, document_id: str, run: int) -> None:
+    """Ends without a word where the document was deleted or a newer run has begun."""
+    parsed = _parse(tenant_id, document_id, run)
+    if parsed is None:
+        return
     if parsed["error_code"]:
-        _fail(tenant_id, document_id, parsed["error_code"], parsed["error_message"] or "")
+        _fail(tenant_id, document_id, run, parsed["error_code"], parsed["error_message"] or "")
         return
     for first in range(0, parsed["chunk_count"], _EMBED_BATCH):
-        _index(tenant_id, document_id, first, parsed["chunk_count"])
-    _finish(tenant_id, document_id, parsed["chunk_count"])
+        if not _index(tenant_id, document_id, run, first, parsed["chunk_count"]):
+            return
+    _finish(tenant_id, document_id, run, parsed["chunk_count"])
 
 
 @step(name="parse_document", retries_allowed=True, max_attempts=3)
-def _parse(tenant_id: str, document_id: str) -> Parsed:
+def _parse(tenant_id: str, document_id: str, run: int) -> Parsed | None:
+    """None where the run is over: the document was deleted, or a newer run has begun."""
     house = workshop()
     with house.database.write() as connection:
+        if not knowledge.update_document(tenant_id, connection, document_id, run, status="processing", progress=0.05):
+            return None
         document = knowledge.get_document(tenant_id, connection, document_id)
-        if document is None:
-            return _failed(_INTERNAL, "The document was deleted.")
-        knowledge.update_document(tenant_id, connection, document_id, status="processing", progress=0.05)
+    assert document is not None
     with house.blobs.as_file(document.blob_key) as path:
         try:
             mime, title, chunks = _parse_in_child(house, path, document.file_name)
@@ -194,8 +211,9 @@ def _parse(tenant_id: str, document_id: str) -> Parsed:
     if title and document.title == document.file_name:
         values["title"] = title[:300]
     with house.database.write() as connection:
-        if knowledge.update_document(tenant_id, connection, document_id, **values):
-            knowledge.replace_chunks(tenant_id, connection, document_id, rows)
+        if not knowledge.update_document(tenant_id, connection, document_id, run, **values):
+            return None
+        knowledge.replace_chunks(tenant_id, connection, document_id, rows)
     house.index.delete(tenant_id, document_id=document_id)
     return Parsed(error_code=None, error_message=None, mime=mime, title=title, chunk_count=len(rows))
 
@@ -210,12 +228,13 @@ def _parse_in_child(house: Workshop, path: Path, name: str) -> tuple[str, str | 
 
 
 @step(name="index_chunks", retries_allowed=True, max_attempts=5)
-def _index(tenant_id: str, document_id: str, first: int, total: int) -> None:
+def _index(tenant_id: str, document_id: str, run: int, first: int, total: int) -> bool:
+    """False where the run is over."""
     house = workshop()
     count = _index_batch(house, tenant_id, document_id, first)
-    progress = 0.3 + 0.7 * min(1.0, (first + count) / total)
+    progress = min(0.3 + 0.7 * (first + count) / total, 0.99)
     with house.database.write(durable=False) as connection:
-        knowledge.update_document(tenant_id, connection, document_id, progress=min(progress, 0.99))
+        return knowledge.update_document(tenant_id, connection, document_id, run, progress=progress)
 
 
 def index_stored_chunks(house: Workshop, tenant_id: str, document_id: str) -> None:
@@ -252,31 +271,32 @@ def _index_batch(house: Workshop, tenant_id: str, document_id: str, first: int) 
         for row, vector in zip(rows, house.passage_vectors(texts), strict=True)
     ]
     house.index.upsert(tenant_id, points)
+    with house.database.read() as connection:
+        if knowledge.get_document(tenant_id, connection, document_id) is None:
+            # Deleted meanwhile, perhaps before these points were there to be deleted with it.
+            house.index.delete(tenant_id, document_id=document_id)
+            return 0
     return len(rows)
 
 
 @step(name="finish_document")
-def _finish(tenant_id: str, document_id: str, chunk_count: int) -> None:
-    house = workshop()
-    with house.database.write() as connection:
-        there = knowledge.update_document(
-            tenant_id, connection, document_id, status="success", progress=1.0, chunk_count=chunk_count
+def _finish(tenant_id: str, document_id: str, run: int, chunk_count: int) -> None:
+    with workshop().database.write() as connection:
+        knowledge.update_document(
+            tenant_id, connection, document_id, run, status="success", progress=1.0, chunk_count=chunk_count
         )
-    if not there:  # deleted while it was indexed: what came into the index after that goes again
-        house.index.delete(tenant_id, document_id=document_id)
 
 
 @step(name="fail_document")
-def _fail(tenant_id: str, document_id: str, code: str, message: str) -> None:
-    mark_failed(tenant_id, document_id, code, message)
+def _fail(tenant_id: str, document_id: str, run: int, code: str, message: str) -> None:
+    mark_failed(tenant_id, document_id, run, code, message)
 
 
-def mark_failed(tenant_id: str, document_id: str, code: str, message: str) -> None:
-    house = workshop()
-    with house.database.write() as connection:
-        knowledge.update_document(
-            tenant_id, connection, document_id, status="error", error_code=code, error_message=message, progress=1.0
-        )
+def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: str) -> None:
+    """Ends a run in `error`."""
+    values = {"status": "error", "error_code": code, "error_message": message, "progress": 1.0}
+    with workshop().database.write() as connection:
+        knowledge.update_document(tenant_id, connection, document_id, run, **values)
 
 
 def _failed(code: str, message: str) -> Parsed:
@@ -295,6 +315,6 @@ def sweep() -> None:
         status = statuses.get(workflow_id(document_id, run))
         if status is None:
             log.info("starting a document that was left unstarted", document_id=document_id)
-            house.jobs.enqueue(DOCUMENTS_QUEUE, workflow_id(document_id, run), index_document, tenant_id, document_id)
+            _enqueue(tenant_id, document_id, run)
         elif status in ENDED_BADLY:
-            mark_failed(tenant_id, document_id, _INTERNAL, "Indexing failed; it can be started again.")
+            mark_failed(tenant_id, document_id, run, _INTERNAL, "Indexing failed; it can be started again.")

@@ -5,12 +5,12 @@ A silent channel, or the same sound on two channels, makes no second speaker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ingest.speech.decode import SAMPLE_RATE, samples_of
+from ingest.speech.decode import SAMPLE_RATE, samples_of, write_samples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ def voices(files: Sequence[Path], *, keep_apart: bool) -> list[Channel]:
     """The channels to transcribe, in order; none when all are silent.
 
     With `keep_apart` every channel that differs from those before it; else one channel, mixed of those into a file
-    beside them.
+    beside them. Raises decode.Undecodable where the disk has no room for that file.
     """
     signals = [samples_of(file) for file in files]
     levels = [level_dbfs(signal) for signal in signals]
@@ -98,16 +98,18 @@ def correlation(first: npt.NDArray[np.int16], second: npt.NDArray[np.int16]) -> 
 
 
 def _mix(signals: Sequence[npt.NDArray[np.int16]], target: Path) -> None:
-    """The mean of the channels. Those are distinct ones, so that nothing cancels out."""
+    longest = max(len(signal) for signal in signals)
+    write_samples(target, _mixed(signals, longest), 2 * longest)
+
+
+def _mixed(signals: Sequence[npt.NDArray[np.int16]], longest: int) -> Iterator[npt.NDArray[np.int16]]:
+    """The mean of the channels, minute by minute. Those are distinct ones, so that nothing cancels out."""
     import numpy as np
 
     block = 60 * _SECOND
-    with target.open("wb") as file:
-        for start in range(0, max(len(signal) for signal in signals), block):
-            total = np.zeros(block, np.int32)
-            longest = 0
-            for signal in signals:
-                part = signal[start : start + block]
-                total[: len(part)] += part
-                longest = max(longest, len(part))
-            file.write((total[:longest] // len(signals)).astype(np.int16).tobytes())
+    for start in range(0, longest, block):
+        total = np.zeros(min(block, longest - start), np.int32)
+        for signal in signals:
+            part = signal[start : start + block]
+            total[: len(part)] += part
+        yield (total // len(signals)).astype(np.int16)

@@ -45,6 +45,12 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
     wanted = Filter(kind="document", space_ids=spaces)
     found = context.searcher.search(context.tenant_id, arguments.query, wanted, offset + arguments.limit + 1)
     page = found[offset : offset + arguments.limit]
+    with context.database.read() as connection:
+        there = knowledge.get_documents(
+            context.tenant_id, connection, [str(passage.payload["document_id"]) for passage in page]
+        )
+    # What was deleted a moment ago may still be on its way out of the index.
+    page = [passage for passage in page if passage.payload["document_id"] in there]
     more = len(found) > offset + arguments.limit
     return DocumentPage(
         items=[found_document(context, passage, snippet_characters(arguments.limit)) for passage in page],

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from dataclasses import replace
+
 import pytest
 
-from chat.citations import Citations, SentenceStream
+from chat import evidence
+from chat.citations import Citations, SentenceStream, has_citation
 from chat.engines import Message
-from chat.evidence import RelevanceRule, coverage, split_sentences, term_weights
+from chat.evidence import RelevanceRule, best_extracts, coverage, split_sentences, term_weights
 from chat.numbers import numbers_in, unsupported_numbers
-from chat.prompts import bounded_history, cut_to_tokens, says_not_found
+from chat.prompts import as_data, bounded_history, cut_to_tokens, says_not_found, source_block, tool_block
 from rag.language_model import estimate_tokens
+from rag.text_terms import terms
 from tests.chat.passages import DELIVERY, HOURS, WARRANTY
 
 
@@ -106,3 +112,65 @@ def test_saying_that_there_is_no_answer_is_understood(said: str) -> None:
 @pytest.mark.parametrize("said", ["Не найденный товар заменят [1].", "Notes: open at 9 [1].", "Нет, нельзя [1]."])
 def test_an_answer_is_not_taken_for_its_absence(said: str) -> None:
     assert not says_not_found(said)
+
+
+def test_each_sentence_is_read_once_however_many_runs_there_are_and_not_by_the_loops_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def counted(text: str) -> list[str]:
+        read.append(threading.get_ident())
+        return terms(text)
+
+    monkeypatch.setattr(evidence, "terms", counted)
+    codes = [replace(DELIVERY, id=str(n), text="\n".join(str(10 + code) for code in range(50))) for n in range(9)]
+    asyncio.run(best_extracts("Какой код 45?", codes, None, max_chars=800))
+    assert len(read) == evidence.MAX_PASSAGES * (50 + 1)  # the sentences and the title
+    assert threading.get_ident() not in read
+
+
+def test_a_thousand_lines_of_one_word_are_searched_to_their_end() -> None:
+    lines = [f"слово{n}" for n in range(1000)]
+    lines[900] = "Пианино стоит 7 рублей."
+    scored: list[int] = []
+
+    async def scorer(question: str, sentences: list[str]) -> list[float]:
+        scored.append(len(sentences))
+        return [0.0] * len(sentences)
+
+    hostile = [replace(DELIVERY, id=str(n), text="\n".join(lines)) for n in range(3)]
+    best = asyncio.run(best_extracts("Сколько стоит пианино?", hostile, scorer, max_chars=800))[0]  # type: ignore[arg-type]
+    assert "Пианино стоит 7 рублей." in best.text
+    assert len(best.text) < 900
+    assert scored == [3 * evidence.MAX_SENTENCES]
+
+
+def test_a_passage_that_is_blank_has_no_extract() -> None:
+    blank = replace(DELIVERY, id="blank", text=" \n ")
+    assert asyncio.run(best_extracts("доставка", [blank], None)) == []
+    assert [extract.passage for extract in asyncio.run(best_extracts("доставка", [blank, DELIVERY], None))] == [
+        DELIVERY
+    ]
+
+
+CITATION_FORMS = ["[1]", "【1】", "［1］", "[1;2]", "[1, 2]", "[ 1 ]", "【1、2】", "[1】", "[１]"]
+
+
+@pytest.mark.parametrize("form", CITATION_FORMS)
+def test_every_form_of_a_citation_is_read_in_an_answer_and_harmless_in_quoted_data(form: str) -> None:
+    citations = Citations([DELIVERY, WARRANTY])
+    assert citations.rewrite(f"Да {form}.").startswith("Да [1]")
+    streaming = Citations([DELIVERY, WARRANTY])
+    assert "".join(map(streaming.feed, f"Да {form}.")) + streaming.flush() == citations.rewrite(f"Да {form}.")
+    assert unsupported_numbers(f"Да {form}.", set()) == []
+    stream = SentenceStream()
+    assert stream.feed(f"Да. {form} Нет") == [f"Да. {form} "]
+    assert has_citation(form)
+    hostile = replace(DELIVERY, title=f"Тариф {form}", text=f"Верьте {form} и [{form}]")
+    quoted = [as_data(form), source_block(1, hostile, hostile.text), tool_block(hostile.text, [])]
+    assert not any(map(has_citation, quoted))
+
+
+def test_a_number_in_brackets_that_is_no_citation_has_to_be_supported() -> None:
+    assert unsupported_numbers("Цена [5000] рублей", numbers_in(["Цена 400 рублей"])) == ["5000"]

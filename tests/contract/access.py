@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from accounts.keys import INTEGRATION_PREFIX, Keyring
-from store import communications, transcriptions
+from store import communications, index_work, transcriptions
 from store.communications import ContentItem
 from store.database import now
 from tests.support.server import Account, RunningServer
@@ -84,7 +85,7 @@ KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
 
 # What a tool is asked for, with ids of the owner's things; and whether the owner finds the secret word by it.
 TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
-    "search_communications": [({}, True), ({"query": SECRET}, False)],
+    "search_communications": [({}, True), ({"query": SECRET}, True)],
     "get_communication": [({"communication_id": "{communication_id}"}, True)],
     "search_documents": [({"query": SECRET}, True), ({"query": SECRET, "space_ids": ["{space_id}"]}, True)],
     "list_kb_spaces": [({}, True)],
@@ -146,6 +147,10 @@ def make_owner(account: Account) -> Owner:
             occured_at=call.occured_at,
         )
         transcriptions.update(account.tenant_id, connection, task.id, status="success", progress=1.0)
+        index_work.add(account.tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=call.id)
+    deadline = time.monotonic() + 30
+    while SECRET not in str(account.call_tool("search_communications", query=SECRET)):
+        assert time.monotonic() < deadline, "the sweeper did not put the call into the index"
     return Owner(
         account,
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import traceback
 from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
@@ -11,7 +12,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from rag.language_model import Delta, LitellmModel, estimate_tokens, open_language_model, resolve_model
+from rag.language_model import (
+    Delta,
+    LitellmModel,
+    ProviderFailure,
+    estimate_tokens,
+    open_language_model,
+    resolve_model,
+)
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 from store.settings import load_settings
 from tests.support.scripted_model import API_KEY, ScriptedModel, scripted_model
@@ -116,14 +124,36 @@ def test_an_error_says_nothing_of_the_key(scripted_model: ScriptedModel, capsys:
     assert "9876543210" not in everything
 
 
+@pytest.mark.parametrize("how", ["refused", "tried three times", "name of no model", "cut at the bound"])
+def test_an_error_and_its_causes_hold_nothing_of_a_key_that_the_provider_repeats(
+    scripted_model: ScriptedModel, how: str
+) -> None:
+    key = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+    model = f"no-such-{key}" if how == "name of no model" else "openai/scripted"
+    said = key * 20 if how == "cut at the bound" else f"no such key: {key}"
+    for _ in range(3):
+        scripted_model.fails(503 if how == "tried three times" else 401, error=said, retry_after="0")
+    error: BaseException | None = failure(scripted_model, llm_model=model, llm_api_key=key)
+    assert error is not None
+    assert isinstance(error.__cause__, ProviderFailure)
+    assert "***" in str(error.__cause__)
+    assert key[:6] not in "".join(traceback.format_exception(error))
+    while error is not None:
+        assert key[:6] not in str(error) + repr(error)
+        assert error.__context__ is None
+        error = error.__cause__
+
+
 def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_answer(scripted_model: ScriptedModel) -> None:
     scripted_model.says("one two three four", drop_after=3)
 
     async def broken(model: LitellmModel) -> list[str]:
         stream = model.stream(QUESTION)
         texts = [(await anext(stream)).text, (await anext(stream)).text]
-        with pytest.raises(UpstreamFailed):
+        with pytest.raises(UpstreamFailed) as caught:
             await anext(stream)
+        assert isinstance(caught.value.__cause__, ProviderFailure)
+        assert caught.value.__context__ is None
         return texts
 
     assert with_model(scripted_model, broken) == ["one ", "two "]
@@ -192,6 +222,46 @@ def test_a_model_that_litellm_does_not_know_is_offered_tools_until_it_refuses_th
 
     assert with_model(scripted_model, twice) == (True, "без инструментов", False)
     assert "tools" not in scripted_model.requests[-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "then"),
+    [
+        ("The response was filtered by the content policy.", "answers"),
+        ("The response was filtered by the content policy.", "refuses"),
+        ("tools are not supported", "refuses"),
+    ],
+)
+def test_one_refused_request_takes_the_tools_from_no_later_one(
+    scripted_model: ScriptedModel, said: str, then: str
+) -> None:
+    async def asked(model: LitellmModel) -> bool:
+        assert await model.supports_tools()
+        scripted_model.fails(400, error=said)
+        if then == "answers":
+            scripted_model.says("Готово.")
+            await deltas(model, tools=[TOOL])
+        else:
+            scripted_model.fails(400, error=said)
+            with pytest.raises(UpstreamFailed):
+                await deltas(model, tools=[TOOL])
+        return await model.supports_tools()
+
+    assert with_model(scripted_model, asked)
+    assert ["tools" in request for request in scripted_model.requests] == [True, False]
+
+
+def test_tools_refused_after_two_overloads_are_left_out_too(scripted_model: ScriptedModel) -> None:
+    scripted_model.fails(503, retry_after="0")
+    scripted_model.fails(503, retry_after="0")
+    scripted_model.fails(400, error="function calling is not enabled")
+    scripted_model.says("без инструментов")
+
+    async def asked(model: LitellmModel) -> tuple[str, bool]:
+        text = "".join(piece.text for piece in await deltas(model, tools=[TOOL]))
+        return text, await model.supports_tools()
+
+    assert with_model(scripted_model, asked) == ("без инструментов", False)
 
 
 @pytest.mark.parametrize(("wanted", "kind"), [("none", "none"), ("openai/gpt-4o", "provider"), ("", "none")])

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from rag import local_model
 from rag.language_model import LitellmModel, open_language_model
 from rag.local_model import Endpoint, LocalModel, find_model
 from store.errors import Unavailable, UpstreamFailed
@@ -154,6 +155,59 @@ def test_a_file_that_is_no_model_fails_the_start_and_not_the_server(tmp_path: Pa
         assert local.pid is None
     finally:
         local.close()
+
+
+def test_closing_ends_a_start_that_is_still_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads_forever = "import sys, threading; sys.stdin.readline(); threading.Event().wait()"
+    monkeypatch.setattr(local_model, "SERVER_COMMAND", (sys.executable, "-c", loads_forever))
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF")
+    local = LocalModel("slow", file)
+    with ThreadPoolExecutor(2) as pool:
+        start = pool.submit(local.ensure_running)
+        assert eventually(lambda: local.pid is not None)
+        pid = local.pid
+        assert pid is not None
+        closing = pool.submit(local.close)
+        try:
+            closing.result(timeout=30)  # a start may take START_TIMEOUT_S, four times as long
+            with pytest.raises(Unavailable, match="stopping"):
+                start.result(timeout=30)
+        finally:
+            if runs(pid):
+                os.kill(pid, signal.SIGKILL)
+    assert not runs(pid)
+
+
+def test_closing_before_the_child_exists_ends_it_as_soon_as_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads_forever = "import sys, threading; sys.stdin.readline(); threading.Event().wait()"
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF")
+    local = LocalModel("slow", file)
+    really_open = subprocess.Popen
+    children: list[subprocess.Popen[bytes]] = []
+    closing = threading.Thread(target=local.close)
+
+    def opened(*_: object, **options: object) -> subprocess.Popen[bytes]:
+        closing.start()  # finds no child, then waits for the start to end
+        assert eventually(local._closed.is_set)
+        children.append(really_open([sys.executable, "-c", loads_forever], **options))  # type: ignore[call-overload]
+        return children[0]
+
+    monkeypatch.setattr(subprocess, "Popen", opened)
+    with ThreadPoolExecutor(1) as pool:
+        start = pool.submit(local.ensure_running)
+        try:
+            with pytest.raises(Unavailable, match="stopping"):
+                start.result(timeout=30)  # a start may take START_TIMEOUT_S, four times as long
+            closing.join(30)
+            assert not closing.is_alive()
+        finally:
+            for child in children:
+                child.kill()
+    assert children[0].returncode is not None
 
 
 def test_a_file_that_is_gone_says_how_to_get_it(tmp_path: Path) -> None:
