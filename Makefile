@@ -2,11 +2,11 @@
 SHELL := bash
 .DEFAULT_GOAL := help
 
-PORT ?= 8080
-PARLEY_DATA_DIR ?= ./data
 SOAK ?= full
-export PARLEY_DATA_DIR
+# PORT= is honoured; without it PARLEY_PORT, or a .env file, or the default.
+ifdef PORT
 export PARLEY_PORT := $(PORT)
+endif
 
 BIN := .venv/bin
 WEB_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' 2>/dev/null)
@@ -16,13 +16,13 @@ WEB_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 
 help: ## says what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: ## installs, fetches models, loads the demo company and serves on PORT
+run: ## installs, fetches models, loads the demo company and serves on PORT (8080)
 	@scripts/set-up run
 	@$(MAKE) --no-print-directory web
 	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: what needs them says so (parley doctor)."
 	@$(BIN)/parley migrate --quiet
-	@$(BIN)/parley demo
-	@exec $(BIN)/parley serve --port $(PORT)
+	@$(BIN)/parley demo --quiet
+	@exec $(BIN)/parley serve
 
 web: ui/dist/index.html ## builds the web part
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from store.accounts import ApiKey, Integration, Tenant
 from store.chats import Chat
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ def create_client(
     if not 1 <= len(external_id) <= 128:
         raise InvalidRequest("external_id has 1 to 128 characters.", param="external_id")
     check_features(features)
+    check_name(name if name is not None else external_id)
+    email = normal_email(email)
     if email is not None and accounts.find_tenant(connection, email=email):
         raise Conflict("The e-mail belongs to another account.", code="email_taken", param="email")
     if integration_id is None and accounts.find_tenant(connection, external_id=external_id):
@@ -78,6 +83,21 @@ def add_key(
     return record, new.text
 
 
+def check_name(name: str) -> None:
+    """Raises InvalidRequest for a name that is empty or longer than 200 characters."""
+    if not name.strip() or len(name) > 200:
+        raise InvalidRequest("a name has 1 to 200 characters.", param="name")
+
+
+def normal_email(email: str | None) -> str | None:
+    """In lower case, so that one mailbox belongs to one account. Raises InvalidRequest for what is no address."""
+    if email is None:
+        return None
+    if len(email) > 320 or not _EMAIL.fullmatch(email):
+        raise InvalidRequest(f"{email[:100]!r} is no e-mail address.", param="email")
+    return email.lower()
+
+
 def check_features(features: Sequence[str]) -> None:
     """Raises InvalidRequest naming a feature that is none."""
     for feature in features:
@@ -90,6 +110,7 @@ def create_integration(
     connection: Connection, keyring: Keyring, *, name: str, allowed_networks: Sequence[str] = ()
 ) -> tuple[Integration, str]:
     """The integration and its secret, which is shown once. Raises Conflict where the name is taken."""
+    check_name(name)
     new = keyring.make_key(INTEGRATION_PREFIX)
     integration = accounts.create_integration(
         connection,

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 
 from accounts.keys import Keyring
 from api import chat, knowledge, mcp, openapi, operations, public, site, speech, widget
@@ -22,7 +22,6 @@ from api.limits import forget_old_windows
 from api.middleware import RequestLog
 from api.operations import StateCollector
 from api.services import Services
-from api.welcome import say_welcome
 from chat.agent import Agent
 from ingest import calls, reindex, timelines
 from ingest.documents import documents
@@ -65,8 +64,6 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.start_if_needed)
             async with endpoint.running():
-                log.info("ready", url=settings.effective_public_url)
-                say_welcome(settings)
                 yield
         finally:
             REGISTRY.unregister(collector)
@@ -109,7 +106,10 @@ async def _answer_http_exception(request: Request, error: Exception) -> Response
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         response = error_response(MethodNotAllowed(f"{request.method} is not allowed here."))
-        response.headers.update(error.headers or {})
+        # Several routes may share the path; the one that refused knows only its own methods.
+        fitting = [each for each in request.app.routes if each.matches(request.scope)[0] is not Match.NONE]
+        methods = {method for each in fitting for method in getattr(each, "methods", None) or ()}
+        response.headers["Allow"] = ", ".join(sorted(methods))
         return response
     if error.status_code == 404:
         return error_response(NotFound("There is nothing at this address."))

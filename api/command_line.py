@@ -58,11 +58,13 @@ def migrate(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
 
 
 @app.command()
-def demo(as_json: JsonOption = False) -> None:
+def demo(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     """Makes the demo company and loads its calls and documents; again: does nothing twice."""
     from api.demo import load_demo
 
-    print_rows([load_demo(load_settings(), quiet=as_json)], as_json, single=True)
+    values = load_demo(load_settings(), quiet=as_json)
+    if not quiet:  # the keys stand in demo.json, for its owner alone
+        print_rows([values], as_json, single=True)
 
 
 @app.command()
@@ -105,6 +107,8 @@ def main() -> None:
             f"PARLEY_{'.'.join(map(str, found['loc'])).upper()}: {found['msg']}" for found in error.errors()
         )
         sys.exit(f"parley: wrong settings: {problems}")
+    except OSError as error:
+        sys.exit(f"parley: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -191,6 +191,9 @@ def set_client(
     from accounts import clients
     from store import accounts
 
+    if name is not None:
+        clients.check_name(name)
+    email = clients.normal_email(email)
     values: dict[str, Any] = {"name": name, "email": email, "is_active": active}
     if feature is not None:
         clients.check_features(feature)

@@ -20,6 +20,12 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = 
         value: Any = rows[0] if single else list(rows)
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
         return
+    if single and len(rows) == 1:
+        # A line a value, never wrapped or padded: a key that is shown once must be copied whole.
+        width = max(len(name) for name in rows[0])
+        for name, value in rows[0].items():
+            sys.stdout.write(f"{name.replace('_', ' '):<{width}}  {_text(value)}\n")
+        return
     from rich.console import Console
     from rich.table import Table
 
@@ -37,10 +43,14 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = 
 def _cell(value: Any) -> str:
     from rich.markup import escape
 
+    return escape(_text(value))
+
+
+def _text(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return escape(", ".join(map(str, value)) or "–")
-    return escape(str(value))
+        return ", ".join(map(str, value)) or "–"
+    return str(value)

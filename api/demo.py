@@ -72,7 +72,9 @@ def load_demo(settings: Settings, *, quiet: bool = False) -> dict[str, Any]:
     if not loaded:
         with _serving(settings) as url:
             loader = _Loader(url, account.api_key, Progress(quiet=quiet))
-            written["space_id"] = loader.load(company)
+            spaces = loader.load(company)
+        _open_spaces(settings, account, [spaces[each["key"]] for each in company["space"] if each["customers"]])
+        written["space_id"] = spaces[company["space"][0]["key"]]
         written["loaded"] = _wanted(company)
     if written != known:
         _write(file, written)
@@ -157,6 +159,14 @@ def _set_up_chat(tenant_id: str, connection: Connection, chat_id: str, widget: d
     )
 
 
+def _open_spaces(settings: Settings, account: DemoAccount, space_ids: list[str]) -> None:
+    """Lets visitors of the page be answered from the customers' spaces, and not from the staff's."""
+    database = Database(settings)
+    with database.write() as connection:
+        chats.update(account.tenant.id, connection, account.chat_id, site_space_ids=space_ids)
+    database.close()
+
+
 @contextmanager
 def _serving(settings: Settings) -> Iterator[str]:
     """The address of a server over this data folder: the one that runs, else one of our own for as long as it takes."""
@@ -170,7 +180,7 @@ def _serving(settings: Settings) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "PARLEY_PUBLIC_URL": settings.effective_public_url, "PARLEY_LOG_LEVEL": "warning"}
     command = [sys.executable, "-m", "api.command_line", "serve", "--host", "127.0.0.1", "--port", str(port)]
-    server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+    server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + START_S
         while not _runs(address, settings):
@@ -198,8 +208,8 @@ class _Loader:
         self._http = httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {api_key}"}, timeout=120)
         self._progress = progress
 
-    def load(self, company: dict[str, Any]) -> str:
-        """The id of the first space."""
+    def load(self, company: dict[str, Any]) -> dict[str, str]:
+        """The ids of the spaces by their keys."""
         spaces = self._spaces(company["space"])
         zone = ZoneInfo(company["time_zone"])
         calls = {each["title"]: self._upload_call(each, zone) for each in company["call"]}
@@ -209,7 +219,7 @@ class _Loader:
             **calls,
         }
         self._wait(waiting)
-        return spaces[company["space"][0]["key"]]
+        return spaces
 
     def _spaces(self, wanted: list[dict[str, Any]]) -> dict[str, str]:
         there = self._json("GET", "/public/v1/kb/spaces", params={"limit": 100})["items"]

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import structlog
 import uvicorn
 
 from api.app import create_app
 from api.logging import configure_logging
+from api.protocol import BoundedProtocol
+from api.welcome import say_welcome
 from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
 from store.errors import ParleyError
 from store.settings import Settings
 from store.weights import ModelMissing
 
+_M_ARENA_MAX = -8  # of malloc.h
+
 log = structlog.get_logger(__name__)
 
 
 class _Server(uvicorn.Server):
     """uvicorn's server, but a signal that it was stopped by is not raised again afterwards: stopping is no failure."""
+
+    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+        super().__init__(config)
+        self._settings = settings
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            say_welcome(self._settings)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -36,9 +51,17 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+def _bound_memory_arenas() -> None:
+    """glibc keeps an arena of its own for nearly every thread, and what one freed another does not get: two are enough
+    for threads that wait most of the time, and cost far less memory."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, 2)
+
+
 def run_server(settings: Settings) -> int:
     """Serves until it is asked to stop, then ends the process; returns an exit status only where it could not begin."""
     configure_logging(settings)
+    _bound_memory_arenas()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         # Before the server begins, so that what is in the way is said in one line and not as a failed start-up.
@@ -51,16 +74,15 @@ def run_server(settings: Settings) -> int:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=BoundedProtocol,
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=list(settings.trusted_proxies) or None,
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
-        h11_max_incomplete_event_size=64 * 1024,
     )
-    server = _Server(config)
+    server = _Server(config, settings)
     server.run()
     status = 0 if server.started else 1
     logging.shutdown()

@@ -117,7 +117,7 @@ async def send_message(request: Request) -> Response:
     )
     scope = Scope(
         tenant=visitor.tenant,
-        space_ids=tuple(visitor.chat.default_space_ids) or None,
+        space_ids=tuple(visitor.chat.site_space_ids or visitor.chat.default_space_ids) or None,
         sees_communications=visitor.chat.site_sees_communications,
     )
     events = services.agent.answer(scope, text, history)

@@ -26,8 +26,10 @@ chats = sa.Table(
     sa.Column("is_default", sa.Boolean, nullable=False),
     sa.Column("is_active", sa.Boolean, nullable=False),
     sa.Column("default_space_ids", sa.JSON, nullable=False),
-    # What a visitor of the site may be answered from: documents alone, unless the owner opens calls and chats too.
+    # What a visitor of the site may be answered from: documents alone, unless the owner opens calls and chats too;
+    # of the named spaces, or where none is named of the chat's own.
     sa.Column("site_sees_communications", sa.Boolean, nullable=False),
+    sa.Column("site_space_ids", sa.JSON, nullable=False),
     id_column("workflow_flow_id", nullable=True),
     sa.Column("public_key", sa.String(64), nullable=False, unique=True),
     time_column("created_at", nullable=False),
@@ -48,6 +50,7 @@ class Chat:
     is_active: bool
     default_space_ids: list[str]
     site_sees_communications: bool
+    site_space_ids: list[str]
     workflow_flow_id: str | None
     public_key: str
     created_at: datetime
@@ -86,6 +89,7 @@ def create(
         "is_active": True,
         "default_space_ids": list(default_space_ids),
         "site_sees_communications": site_sees_communications,
+        "site_space_ids": [],
         "workflow_flow_id": None,
         "public_key": public_key,
         "created_at": made_at,

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from store.errors import Unavailable
+from store.errors import InvalidRequest, Unavailable
 from store.settings import Settings
 
 metadata = sa.MetaData(
@@ -80,6 +80,10 @@ class Database:
 
     def __init__(self, settings: Settings) -> None:
         self.url = settings.effective_database_url
+        try:
+            sa.make_url(self.url)
+        except sa.exc.ArgumentError:
+            raise InvalidRequest("PARLEY_DATABASE_URL is no database URL.") from None
         self.engine = make_engine(self.url, synchronous="FULL")
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine

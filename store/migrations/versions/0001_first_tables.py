@@ -104,6 +104,7 @@ def upgrade() -> None:
     sa.Column('is_active', sa.Boolean(), nullable=False),
     sa.Column('default_space_ids', sa.JSON(), nullable=False),
     sa.Column('site_sees_communications', sa.Boolean(), nullable=False),
+    sa.Column('site_space_ids', sa.JSON(), nullable=False),
     sa.Column('workflow_flow_id', sa.Uuid(as_uuid=False), nullable=True),
     sa.Column('public_key', sa.String(length=64), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
