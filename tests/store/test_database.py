@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from store import accounts, communications, knowledge, limits, migrate, transcriptions
+from store import accounts, communications, index_work, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
 from store.database import Database, UtcDateTime, metadata
@@ -151,6 +151,65 @@ def test_the_same_bytes_in_one_space_are_one_document(database: Database) -> Non
     assert first[1]
     assert not second[1]
     assert first[0].id == second[0].id
+
+
+def test_of_many_creations_of_one_external_id_at_once_one_makes_the_client(database: Database) -> None:
+    made: list[Tenant | None] = []
+
+    def create() -> None:
+        with database.write() as connection:
+            made.append(accounts.create_tenant(connection, name="acme", external_id="acme"))
+
+    threads = [threading.Thread(target=create) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 8
+    assert sum(tenant is not None for tenant in made) == 1
+
+
+def test_turns_that_two_threads_add_to_a_new_conversation_are_all_kept(database: Database) -> None:
+    tenant, conversation = make_tenant(database), new_id()
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def write(name: str) -> None:
+        for number in range(5):
+            with database.write() as connection:
+                communications.create(
+                    tenant.id,
+                    connection,
+                    kind="chat",
+                    channel_type="widget",
+                    occured_at=moment,
+                    title=name,
+                    communication_id=conversation,
+                )
+                turn = ContentItem(kind="chat_message", text=f"{name}{number}")
+                communications.append_content(tenant.id, connection, conversation, [turn])
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as connection:
+        content = communications.list_content(tenant.id, connection, conversation)
+    assert [idx for idx, _ in content] == list(range(20))
+    assert sorted(item.text for _, item in content) == sorted(
+        f"{name}{number}" for name in "abcd" for number in range(5)
+    )
+
+
+def test_index_work_that_changed_while_it_was_done_stays_open(database: Database) -> None:
+    tenant, subject = make_tenant(database), new_id()
+    with database.write() as connection:
+        first = index_work.add(tenant.id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=subject)
+        second = index_work.add(tenant.id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=subject)
+        index_work.done(tenant.id, connection, first)
+        assert index_work.list_open(connection) == [second]
+        index_work.done(tenant.id, connection, second)
+        assert index_work.list_open(connection) == []
 
 
 def test_a_rate_limit_counts_exactly_over_many_threads(database: Database) -> None:
