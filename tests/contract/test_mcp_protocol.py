@@ -263,3 +263,29 @@ def test_120_requests_a_minute_and_key_are_answered_and_the_next_is_429(model_se
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 60
     assert unread.startswith(b"HTTP/1.1 429 ")
     assert not_other.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        ([], -32603),
+        (5, -32603),
+        ({}, -32603),
+        ({"name": 7}, -32603),
+        ({"name": "list_kb_spaces", "arguments": []}, -32603),
+    ],
+)
+def test_a_tool_call_of_another_shape_is_an_error_that_tells_no_internals(
+    account: Account, params: object, code: int
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = account.post("/mcp", json=body, headers=ACCEPT)
+    assert answer.status_code == 200
+    assert answer.json()["error"]["code"] == code
+    assert "validation error" not in answer.text
+
+
+def test_an_id_that_cannot_be_sent_back_is_answered_without_it(account: Account) -> None:
+    answer = account.post("/mcp", content=b'{"jsonrpc": "1.0", "id": "\\ud800", "method": "x"}', headers=ACCEPT)
+    assert answer.status_code == 400
+    assert answer.json()["id"] is None
