@@ -53,7 +53,9 @@ def test_nesting_without_end_is_still_shown(page: Page, site: ScriptedSite, mark
 def test_a_link_opens_elsewhere_and_names_its_host(page: Page, site: ScriptedSite) -> None:
     site.answers("See [prices](https://example.com/p?a=1) or https://example.org/x for more.")
     ask(page, "Where?")
-    named, bare = page.locator(".markdown a").all()
+    links = page.locator(".markdown a")
+    expect(links).to_have_count(2)
+    named, bare = links.nth(0), links.nth(1)
     expect(named).to_have_text("prices (example.com)")
     expect(bare).to_have_text("https://example.org/x")
     for link in (named, bare):
