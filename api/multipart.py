@@ -78,6 +78,7 @@ async def receive_form(
     except FormParserError as error:
         writer.abort()
         raise InvalidRequest("The multipart body is malformed.") from error
+    # Also when the client goes away, which cancels this: no half upload stays behind.
     except BaseException:
         writer.abort()
         raise

@@ -132,6 +132,7 @@ async def transcribe(call: Call[NoInput, NoInput]) -> Response:
         places: SyncPlaces = call.request.app.state.sync_places
         if sync:
             places.take()
+    # Whatever refused the upload, its bytes belong to no row.
     except BaseException:
         await run_in_threadpool(house.blobs.delete, key)
         raise

@@ -85,6 +85,7 @@ def accept(tenant_id: str, **values: Any) -> Task:
     house = workshop()
     try:
         task = record(house.database, tenant_id, **values)
+    # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
         house.blobs.delete(values["blob_key"])
         raise

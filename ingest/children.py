@@ -170,6 +170,7 @@ class ChildPool:
     def _start(self) -> _Child:
         try:
             child = _Child(self.name, self._memory_bytes, self._nice)
+        # The place goes back whatever kept the child from starting.
         except BaseException:
             with self._changed:
                 self._taken -= 1

@@ -100,6 +100,7 @@ def accept(tenant_id: str, **values: Any) -> tuple[Document, bool]:
         document, is_new = record(house.database, house.blobs, tenant_id, **values)
     except NotFound:  # `record` deleted the blob
         raise
+    # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
         house.blobs.delete(values["blob_key"])
         raise
