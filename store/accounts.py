@@ -43,6 +43,16 @@ tenants = sa.Table(
     sa.Column("language", sa.String(2), nullable=False),
     sa.Column("time_zone", sa.String(64), nullable=False),
     sa.Column("widget_origins", sa.JSON, nullable=False),
+    # Why the client is paused: partner, operator, or balance (lifted by a top-up). Null while active.
+    sa.Column("pause_reason", sa.String(10), nullable=True),
+    sa.Column("allow_credit", sa.Boolean, nullable=False, server_default=sa.false()),
+    id_column("tariff_version_id", nullable=True),  # null: the current tariff
+    sa.Column("webhook_url", sa.String(4096), nullable=True),
+    sa.Column("retention_days", sa.Integer, nullable=True),  # null: kept for good
+    sa.Column("memory_enabled", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column("qc_enabled", sa.Boolean, nullable=False, server_default=sa.true()),
+    # Voices are biometric data: remembered only where the account says so.
+    sa.Column("voices_enabled", sa.Boolean, nullable=False, server_default=sa.false()),
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("integration_id", "external_id"),
@@ -86,6 +96,14 @@ class Tenant:
     language: str
     time_zone: str
     widget_origins: tuple[str, ...]
+    pause_reason: str | None
+    allow_credit: bool
+    tariff_version_id: str | None
+    webhook_url: str | None
+    retention_days: int | None
+    memory_enabled: bool
+    qc_enabled: bool
+    voices_enabled: bool
     created_at: datetime
     updated_at: datetime
 
@@ -153,6 +171,14 @@ def create_tenant(
         "language": language,
         "time_zone": time_zone,
         "widget_origins": [],
+        "pause_reason": None,
+        "allow_credit": False,
+        "tariff_version_id": None,
+        "webhook_url": None,
+        "retention_days": None,
+        "memory_enabled": True,
+        "qc_enabled": True,
+        "voices_enabled": False,
         "created_at": made_at,
         "updated_at": made_at,
     }
@@ -169,9 +195,9 @@ def get_tenant(tenant_id: str, connection: Connection) -> Tenant | None:
 
 
 def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> None:
-    """Sets the given columns: name, email, is_active, features, language, time_zone or widget_origins."""
-    if "features" in values:
-        values["features"] = list(values["features"])
+    """Sets the given columns."""
+    for name in {"features", "widget_origins"} & values.keys():
+        values[name] = list(values[name])
     connection.execute(sa.update(tenants).where(tenants.c.id == tenant_id).values(**values, updated_at=now()))
 
 

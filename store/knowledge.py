@@ -45,6 +45,7 @@ documents = sa.Table(
     sa.Column("chunk_count", sa.Integer, nullable=False),
     # Counts the indexing runs: each run is one durable job, named by the document's id and this number.
     sa.Column("run", sa.Integer, nullable=False),
+    id_column("key_id", nullable=True),  # of the upload: its key signs the document's events
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("space_id", "sha256"),
@@ -98,6 +99,7 @@ class Document:
     error_message: str | None
     chunk_count: int
     run: int
+    key_id: str | None
     created_at: datetime
     updated_at: datetime
 
@@ -195,6 +197,7 @@ def add_document(
     size_bytes: int,
     sha256: str,
     blob_key: str,
+    key_id: str | None = None,
 ) -> tuple[Document, bool]:
     """The document with these bytes in this space, and whether it is new."""
     made_at = now()
@@ -214,6 +217,7 @@ def add_document(
         error_message=None,
         chunk_count=0,
         run=1,
+        key_id=key_id,
         created_at=made_at,
         updated_at=made_at,
     )

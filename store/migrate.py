@@ -14,7 +14,24 @@ from store.database import Database
 
 def import_tables() -> None:
     """Imports every module that holds tables, so that `metadata` knows them all."""
-    from store import accounts, chats, communications, index_work, jobs, knowledge, limits, transcriptions  # noqa: F401
+    from store import (  # noqa: F401
+        accounts,
+        analysis,
+        audit,
+        billing,
+        chats,
+        communications,
+        deliveries,
+        idempotency,
+        index_work,
+        jobs,
+        knowledge,
+        limits,
+        payments,
+        sessions,
+        speakers,
+        transcriptions,
+    )
 
 
 def _config() -> Config:

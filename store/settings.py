@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -48,6 +49,44 @@ class Settings(BaseSettings):
     secret_key: SecretStr = Field(
         SecretStr(""), description="Pepper of keys and signer of tokens. Empty: made once and kept in the data dir."
     )
+
+    speech_host: str = Field("", description="A host name that serves the Speech API alone, at its root.")
+    public_host: str = Field("", description="A host name that serves the Public API alone, at its root.")
+    integration_host: str = Field("", description="A host name that serves the Integration API alone, at its root.")
+    mcp_host: str = Field("", description="A host name that serves MCP alone, at its root.")
+    vision_host: str = Field("", description="A host name that serves the Vision API alone, at its root.")
+    head_timeout_s: float = Field(10.0, gt=0, description="Longest a connection may take to send a request's head.")
+    body_min_bytes_per_s: float = Field(
+        256.0,
+        ge=0,
+        description="A body that comes slower than this, measured over 10 s, ends its connection. 0: no bound.",
+    )
+    max_connections: int = Field(8192, ge=1, description="More connections at once are closed with a 503.")
+    max_requests: int = Field(512, ge=1, description="More requests in work at once are answered 503.")
+    idempotency_hours: float = Field(24.0, gt=0, description="How long the answer to an Idempotency-Key is kept.")
+
+    signup_credit: Decimal = Field(Decimal(0), ge=0, le=1_000_000, description="RUB that a new client starts with.")
+    allowed_networks: CommaSeparated = Field(
+        (),
+        description="Networks besides public ones that fileUrl, webhook_url and document links may reach, "
+        "comma-separated.",
+    )
+    webhook_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
+        (15, 60, 300, 900, 3600, 14400), description="Seconds between the tries of a webhook, comma-separated."
+    )
+    webhook_timeout_s: float = Field(15.0, gt=0, description="Longest a webhook's receiver may take to answer.")
+    webhook_places: int = Field(32, ge=1, description="Webhooks being sent at the same time in one process.")
+    webhook_places_per_receiver: int = Field(4, ge=1, description="Of these, to one receiver.")
+    payment_provider: Literal["none", "sandbox", "yookassa"] = Field("none", description="Who takes payments.")
+    payment_lifetime_s: float = Field(900.0, gt=0, description="How long a payment link lives.")
+    yookassa_shop_id: str = Field("", description="The shop's id at YooKassa.")
+    yookassa_secret_key: SecretStr = Field(SecretStr(""), description="The shop's secret key at YooKassa.")
+    yookassa_api_url: str = Field("https://api.yookassa.ru/v3", description="Base URL of YooKassa's API.")
+    yookassa_vat_code: int = Field(1, ge=1, le=12, description="VAT code of receipts, as YooKassa numbers them.")
+    session_links: bool = Field(True, description="Whether one-time links into the cabinet are issued.")
+    session_link_lifetime_s: float = Field(60.0, gt=0, description="How long a link into the cabinet lives.")
+    cabinet_session_s: float = Field(12 * 3600.0, gt=0, description="How long a session of the cabinet lasts.")
+    cabinet_url: str = Field("", description="Where the cabinet is reached. Empty: PUBLIC_URL/cabinet.")
 
     llm_model: str = Field(
         "", description="`local`, `none`, or a model as litellm names it. Empty: local where its file is installed."
@@ -100,7 +139,7 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
     log_format: Literal["", "json", "console"] = Field("", description="Empty: console on a terminal, else JSON.")
 
-    @field_validator("trusted_proxies", mode="before")
+    @field_validator("trusted_proxies", "allowed_networks", "webhook_retry_schedule", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -112,6 +151,10 @@ class Settings(BaseSettings):
     @cached_property
     def effective_public_url(self) -> str:
         return (self.public_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @cached_property
+    def effective_cabinet_url(self) -> str:
+        return (self.cabinet_url or f"{self.effective_public_url}/cabinet").rstrip("/")
 
 
 def load_settings(**overrides: object) -> Settings:
