@@ -1,19 +1,27 @@
-"""Provisioning: clients with their first key and chat, keys, and the integrations that may make clients."""
+"""Client accounts: made with their first key, chat and balance; their keys, their state, what they set themselves."""
 
 from __future__ import annotations
 
-import ipaddress
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any
 
-from accounts.keys import CLIENT_PREFIX, INTEGRATION_PREFIX, Keyring, make_public_key
-from store import accounts, chats
-from store.accounts import ApiKey, Integration, Tenant
+from accounts import ledger
+from accounts.keys import CLIENT_PREFIX, Keyring, make_public_key
+from store import accounts, audit, chats
+from store.accounts import ApiKey, Tenant
 from store.chats import Chat
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
 
+OPERATOR = "operator"
+PARTNER_PAUSE = "partner"
+OPERATOR_PAUSE = "operator"
+MAX_LIVE_KEYS = 100
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
 
 
@@ -37,39 +45,71 @@ def create_client(
     integration_id: str | None = None,
     language: str = "ru",
     time_zone: str = "Europe/Moscow",
+    widget_origins: Sequence[str] = (),
+    signup_credit: Decimal = Decimal(0),
+    actor: str = OPERATOR,
 ) -> NewClient:
-    """Makes the tenant, its first key and its default chat. Raises Conflict where e-mail or external id is taken."""
-    if not 1 <= len(external_id) <= 128:
-        raise InvalidRequest("external_id has 1 to 128 characters.", param="external_id")
+    """Makes the tenant, its first key, its default chat and its balance.
+
+    Raises Conflict external_id_taken or email_taken, and InvalidRequest.
+    """
+    check_external_id(external_id)
     check_features(features)
-    check_name(name if name is not None else external_id)
+    if name is not None:
+        check_name(name)
+    check_time_zone(time_zone)
     email = normal_email(email)
-    if email is not None and accounts.find_tenant(connection, email=email):
-        raise Conflict("The e-mail belongs to another account.", code="email_taken", param="email")
-    if integration_id is None and accounts.find_tenant(connection, external_id=external_id):
-        raise Conflict("There is a client with this external_id.", code="external_id_taken", param="external_id")
+    if email is not None and accounts.find_by_email(connection, email):
+        raise email_taken()
     tenant = accounts.create_tenant(
         connection,
-        name=name or external_id,
+        name=external_id if name is None else name,
         external_id=external_id,
         integration_id=integration_id,
         email=email,
         features=features,
         language=language,
         time_zone=time_zone,
+        widget_origins=widget_origins,
     )
     if tenant is None:
-        raise Conflict("There is a client with this external_id.", code="external_id_taken", param="external_id")
+        if accounts.find_client(connection, integration_id, external_id):
+            raise Conflict("There is a client with this external_id.", code="external_id_taken", param="external_id")
+        raise email_taken()
     issuer = "integration" if integration_id else "account"
-    _, api_key = add_key(tenant.id, connection, keyring, name="first key", issuer=issuer)
+    record, api_key = _issue_key(tenant.id, connection, keyring, name="first key", issuer=issuer)
     chat = chats.create(tenant.id, connection, name=tenant.name, header_title=tenant.name, public_key=make_public_key())
+    ledger.open_account(tenant.id, connection, credit_micro=ledger.micro_of(signup_credit))
+    audit.add(tenant.id, connection, actor=actor, action="client.created", details={"key": record.prefix})
     return NewClient(tenant=tenant, api_key=api_key, chat=chat)
 
 
+def email_taken() -> Conflict:
+    return Conflict("The e-mail belongs to another account.", code="email_taken", param="email")
+
+
 def add_key(
-    tenant_id: str, connection: Connection, keyring: Keyring, *, name: str, issuer: str = "account"
+    tenant_id: str,
+    connection: Connection,
+    keyring: Keyring,
+    *,
+    name: str,
+    issuer: str = "account",
+    actor: str = OPERATOR,
 ) -> tuple[ApiKey, str]:
-    """The key's record and its text, which is shown once."""
+    """The key's record and its text, which is shown once. Raises Conflict over `MAX_LIVE_KEYS`."""
+    check_name(name)
+    accounts.get_tenant(tenant_id, connection, lock=True)
+    if accounts.count_live_keys(tenant_id, connection) >= MAX_LIVE_KEYS:
+        raise Conflict(f"There are {MAX_LIVE_KEYS} keys already: end one first.", code="too_many_keys")
+    record, text = _issue_key(tenant_id, connection, keyring, name=name, issuer=issuer)
+    audit.add(tenant_id, connection, actor=actor, action="key.created", subject=record.id, details=_named(record))
+    return record, text
+
+
+def _issue_key(
+    tenant_id: str, connection: Connection, keyring: Keyring, *, name: str, issuer: str
+) -> tuple[ApiKey, str]:
     new = keyring.make_key(CLIENT_PREFIX)
     record = accounts.add_key(
         tenant_id,
@@ -83,19 +123,99 @@ def add_key(
     return record, new.text
 
 
+def replace_integration_key(
+    tenant_id: str, connection: Connection, keyring: Keyring, *, actor: str, action: str
+) -> tuple[ApiKey, str]:
+    """A new key in place of those that the integration issued, which are dead with the commit; keys that the account
+    made itself stay. Whoever calls has locked the tenant."""
+    accounts.revoke_issued_keys(tenant_id, connection, "integration")
+    record, text = _issue_key(tenant_id, connection, keyring, name="partner key", issuer="integration")
+    audit.add(tenant_id, connection, actor=actor, action=action, subject=record.id, details=_named(record))
+    return record, text
+
+
+def revoke_key(
+    tenant_id: str, connection: Connection, key_id: str, *, actor: str = OPERATOR, keep_last: bool = False
+) -> ApiKey:
+    """Ends a key with the commit; one that is over stays as it was.
+
+    Raises NotFound, and with `keep_last` Conflict last_key where no live key would be left.
+    """
+    accounts.get_tenant(tenant_id, connection, lock=True)
+    key = accounts.get_key(tenant_id, connection, key_id)
+    if key is None:
+        raise NotFound("No such key.")
+    if key.revoked_at is not None:
+        return key
+    if keep_last and accounts.count_live_keys(tenant_id, connection) == 1:
+        raise Conflict("This is the account's last key: make another one first.", code="last_key")
+    accounts.revoke_key(tenant_id, connection, key.id)
+    audit.add(tenant_id, connection, actor=actor, action="key.revoked", subject=key.id, details=_named(key))
+    found = accounts.get_key(tenant_id, connection, key.id)
+    assert found is not None
+    return found
+
+
+def _named(key: ApiKey) -> dict[str, Any]:
+    return {"name": key.name, "key": key.prefix, "issuer": key.issuer}
+
+
+def change(
+    tenant: Tenant, connection: Connection, *, actor: str, action: str = "client.updated", **values: Any
+) -> Tenant:
+    """Sets the columns of a tenant that differ and notes them. Whoever calls has locked and checked them.
+
+    Raises Conflict email_taken.
+    """
+    changes = {name: value for name, value in values.items() if value != getattr(tenant, name)}
+    if not changes:
+        return tenant
+    email = changes.get("email")
+    owner = accounts.find_by_email(connection, email) if email else None
+    if (owner is not None and owner.id != tenant.id) or not accounts.update_tenant(tenant.id, connection, **changes):
+        raise email_taken()
+    details = {name: _shown(name, value) for name, value in changes.items()}
+    audit.add(tenant.id, connection, actor=actor, action=action, details=details)
+    found = accounts.get_tenant(tenant.id, connection)
+    assert found is not None
+    return found
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name == "webhook_url" and value:  # its path may be a secret between the account and its receiver
+        return re.sub(r"(?<=[^:/])/.*", "/…", value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def check_external_id(external_id: str) -> None:
+    """Raises InvalidRequest for one that is empty, longer than 128 characters, or holds control characters."""
+    if not 1 <= len(external_id) <= 128:
+        raise InvalidRequest("external_id has 1 to 128 characters.", param="external_id")
+    if not is_plain(external_id):
+        raise InvalidRequest("external_id holds control characters.", param="external_id")
+
+
+def is_plain(text: str) -> bool:
+    """Without control characters, and without the halves of characters that no database takes."""
+    return not any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+
+
 def check_name(name: str) -> None:
-    """Raises InvalidRequest for a name that is empty or longer than 200 characters."""
+    """Raises InvalidRequest for a name that is blank, longer than 200 characters, or holds control characters."""
     if not name.strip() or len(name) > 200:
         raise InvalidRequest("a name has 1 to 200 characters.", param="name")
+    if not is_plain(name):
+        raise InvalidRequest("a name holds no control characters.", param="name")
 
 
 def normal_email(email: str | None) -> str | None:
     """In lower case, so that one mailbox belongs to one account. Raises InvalidRequest for what is no address."""
     if email is None:
         return None
-    if len(email) > 320 or not _EMAIL.fullmatch(email):
+    normal = email.lower()
+    if len(normal) > 320 or not _EMAIL.fullmatch(normal) or not is_plain(normal):
         raise InvalidRequest(f"{email[:100]!r} is no e-mail address.", param="email")
-    return email.lower()
+    return normal
 
 
 def check_features(features: Sequence[str]) -> None:
@@ -106,43 +226,14 @@ def check_features(features: Sequence[str]) -> None:
             raise InvalidRequest(f"Unknown feature {feature!r}: known are {known}.", param="features")
 
 
-def create_integration(
-    connection: Connection, keyring: Keyring, *, name: str, allowed_networks: Sequence[str] = ()
-) -> tuple[Integration, str]:
-    """The integration and its secret, which is shown once. Raises Conflict where the name is taken."""
-    check_name(name)
-    new = keyring.make_key(INTEGRATION_PREFIX)
-    integration = accounts.create_integration(
-        connection,
-        name=name,
-        secret_prefix=new.prefix,
-        secret_hash=new.key_hash,
-        allowed_networks=[normal_network(network) for network in allowed_networks],
-    )
-    if integration is None:
-        raise Conflict("There is an integration with this name.", code="name_taken", param="name")
-    return integration, new.text
+def check_time_zone(name: str) -> None:
+    """Raises InvalidRequest for what is no zone of the IANA database."""
+    if name not in _time_zones():
+        raise InvalidRequest("time_zone is no zone of the IANA database, for example Europe/Moscow.", param="time_zone")
 
 
-def allow_networks(connection: Connection, id_or_name: str, networks: Sequence[str]) -> Integration:
-    """Adds networks to an integration's allowlist."""
-    integration = require_integration(connection, id_or_name)
-    wanted = dict.fromkeys([*integration.allowed_networks, *map(normal_network, networks)])
-    accounts.update_integration(connection, integration.id, allowed_networks=list(wanted))
-    return require_integration(connection, integration.id)
+@cache
+def _time_zones() -> frozenset[str]:
+    from zoneinfo import available_timezones
 
-
-def require_integration(connection: Connection, id_or_name: str) -> Integration:
-    """Raises NotFound."""
-    integration = accounts.get_integration(connection, id_or_name)
-    if integration is None:
-        raise NotFound(f"No integration {id_or_name!r}.")
-    return integration
-
-
-def normal_network(text: str) -> str:
-    """A network in its usual form; an address is a network of one. Raises InvalidRequest."""
-    try:
-        return str(ipaddress.ip_network(text.strip(), strict=False))
-    except ValueError as error:
-        raise InvalidRequest(f"{text!r} is no address and no network.", param="allow_ip") from error
+    return frozenset(available_timezones())

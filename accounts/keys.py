@@ -67,6 +67,14 @@ class Keyring:
         """What `make_key` encrypted: hex(SHA-256(key)). Raises cryptography.fernet.InvalidToken."""
         return self._fernet.decrypt(encrypted).decode()
 
+    def encrypt(self, secret: bytes) -> bytes:
+        """For what must be read again and must not lie in clear."""
+        return self._fernet.encrypt(secret)
+
+    def decrypt(self, encrypted: bytes) -> bytes:
+        """Raises cryptography.fernet.InvalidToken."""
+        return self._fernet.decrypt(encrypted)
+
     def sign_token(self, purpose: str, claims: dict[str, Any], *, lifetime_s: int) -> str:
         """A token that cannot be read or changed outside, valid for `lifetime_s` and this purpose only."""
         body = json.dumps({"for": purpose, "until": int(time.time()) + lifetime_s, **claims}, separators=(",", ":"))

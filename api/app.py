@@ -15,15 +15,39 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
+from accounts import ledger, links, webhooks
 from accounts.keys import Keyring
-from api import chat, knowledge, mcp, openapi, operations, public, site, speech, widget
-from api.http import error_response, route
+from accounts.payments import Payments
+from api import (
+    account,
+    balance,
+    cabinet,
+    chat,
+    chats,
+    checkout,
+    communications,
+    deliveries,
+    integration,
+    knowledge,
+    mcp,
+    openapi,
+    operations,
+    payments,
+    site,
+    speakers,
+    speech,
+    widget,
+)
+from api.errors import INTEGRATION_PATH, error_response
+from api.hosts import Hosts, bases_of
+from api.http import route
+from api.idempotency import forget_old_keys
 from api.limits import forget_old_windows
-from api.middleware import RequestLog
+from api.middleware import Places, RequestLog
 from api.operations import StateCollector
 from api.services import Services
 from chat.agent import Agent
-from ingest import calls, reindex, timelines
+from ingest import calls, reindex, retention, timelines
 from ingest.documents import documents
 from ingest.workshop import Workshop, open_workshop
 from mcp_server.endpoint import McpEndpoint
@@ -36,7 +60,22 @@ log = structlog.get_logger(__name__)
 PUBLIC_PREFIX = "/public"
 LAYERS = {
     "speech": ("", speech.OPERATIONS),
-    "public": (PUBLIC_PREFIX, (*public.OPERATIONS, *chat.OPERATIONS, *knowledge.OPERATIONS)),
+    "public": (
+        PUBLIC_PREFIX,
+        (
+            *communications.OPERATIONS,
+            *speakers.OPERATIONS,
+            *chat.OPERATIONS,
+            *chats.OPERATIONS,
+            *balance.OPERATIONS,
+            *payments.OPERATIONS,
+            *cabinet.OPERATIONS,
+            *knowledge.OPERATIONS,
+            *deliveries.OPERATIONS,
+            *account.OPERATIONS,
+        ),
+    ),
+    "integration": (INTEGRATION_PATH, integration.OPERATIONS),
 }
 
 
@@ -49,7 +88,9 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         house: Workshop = opened if opened is not None else await run_in_threadpool(open_workshop, settings)
         agent = Agent(house, registry)
-        services = Services(settings, Keyring.of(settings), house, registry, agent)
+        keyring = Keyring.of(settings)
+        takings = Payments(settings, house.database, keyring)
+        services = Services(settings, keyring, house, registry, agent, takings)
         app.state.services = services
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
         collector = StateCollector(services)
@@ -58,9 +99,17 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             house.jobs.add_sweep(calls.sweep)
             house.jobs.add_sweep(documents.sweep)
             house.jobs.add_sweep(timelines.sweep)
+            house.jobs.add_sweep(retention.sweep)
+            house.jobs.add_sweep(webhooks.sweep)
+            house.jobs.add_sweep(partial(ledger.release_expired, house.database))
+            house.jobs.add_sweep(webhooks.purge)
             house.jobs.add_sweep(calls.sweep_work_folders)
             house.jobs.add_sweep(house.blobs.sweep_uploads)
             house.jobs.add_sweep(partial(forget_old_windows, house.database))
+            house.jobs.add_sweep(services.payments.sweep)
+            house.jobs.add_sweep(partial(links.forget_ended, house.database))
+            house.jobs.add_sweep(partial(forget_old_keys, house.database, settings.idempotency_hours))
+            webhooks.open_sender(settings, house.database, services.keyring, house.jobs)
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.start_if_needed)
             async with endpoint.running():
@@ -74,6 +123,9 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         *operations.ROUTES,
         *site.routes(),
         *widget.ROUTES,
+        *payments.ROUTES,
+        *checkout.ROUTES,
+        *cabinet.ROUTES,
         *openapi.routes(LAYERS),
         *(route(operation, prefix) for prefix, operations_ in LAYERS.values() for operation in operations_),
         Route("/mcp", endpoint),
@@ -88,32 +140,36 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         },
     )
     app.router.redirect_slashes = False
+    # The last is the outermost.
+    app.add_middleware(Places, places=settings.max_requests)
+    app.add_middleware(Hosts, bases=bases_of(settings))
     app.add_middleware(RequestLog)
     return app
 
 
-async def _answer_error(_request: Request, error: Exception) -> Response:
+async def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ParleyError)
     if error.status >= 500:
         log.warning(
             "answered with an error", status=error.status, error=str(error), cause=type(error.__cause__).__name__
         )
-    return error_response(error)
+    return error_response(error, request.scope["path"])
 
 
 async def _answer_http_exception(request: Request, error: Exception) -> Response:
     """Starlette's own refusals in the documented body."""
     assert isinstance(error, HTTPException)
+    path: str = request.scope["path"]
     if error.status_code == 405:
-        response = error_response(MethodNotAllowed(f"{request.method} is not allowed here."))
+        response = error_response(MethodNotAllowed(f"{request.method} is not allowed here."), path)
         # Several routes may share the path; the one that refused knows only its own methods.
         fitting = [each for each in request.app.routes if each.matches(request.scope)[0] is not Match.NONE]
         methods = {method for each in fitting for method in getattr(each, "methods", None) or ()}
         response.headers["Allow"] = ", ".join(sorted(methods))
         return response
     if error.status_code == 404:
-        return error_response(NotFound("There is nothing at this address."))
-    return error_response(InvalidRequest(str(error.detail)))
+        return error_response(NotFound("There is nothing at this address."), path)
+    return error_response(InvalidRequest(str(error.detail)), path)
 
 
 async def _answer_nobody(_request: Request, _error: Exception) -> Response:

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from api.fields import UtcTime, Uuid
 from api.http import Call, NoInput, Operation, error_of
 from chat.agent import Scope
+from chat.billing import billed, hold_message
 from chat.contract import Done, Event, Message, Status, Text
 from store import chats
 from store.chats import Chat
@@ -90,12 +91,23 @@ async def send_message(call: Call[NoInput, MessageRequest]) -> Response | Messag
     )
     history = [Message(role=item.role, content=item.content) for item in call.body.history]
     request_id = new_id()
-    events = call.services.agent.answer(scope, call.body.text, history)
+    await run_in_threadpool(hold_message, call.services.database, call.tenant_id, request_id)
+    events = billed(
+        call.services.database,
+        call.tenant_id,
+        request_id,
+        call.services.agent.answer(scope, call.body.text, history),
+        also=lambda connection, done: call.keep(connection, _response(request_id, done), 200),
+    )
     if "text/event-stream" in call.request.headers.get("accept", ""):
         return EventSourceResponse(stream_events(events, request_id))
     done = await finish_unless_aborted(call.request, events)
     if done is None:
         return Response(status_code=499)  # nobody is there to read it
+    return _response(request_id, done)
+
+
+def _response(request_id: str, done: Done) -> MessageResponse:
     return MessageResponse(request_id=request_id, markdown=done.markdown, context=context_of(done))
 
 
@@ -161,9 +173,7 @@ async def stream_events(events: AsyncGenerator[Event, None], request_id: str) ->
                     case Text():
                         yield _sse("text", {"delta": event.delta})
                     case Done():
-                        answer = MessageResponse(
-                            request_id=request_id, markdown=event.markdown, context=context_of(event)
-                        )
+                        answer = _response(request_id, event)
                         yield _sse("done", {**answer.model_dump(mode="json"), "found": event.found})
         except ParleyError as error:
             log.warning("a streamed answer failed", error=str(error), cause=type(error.__cause__).__name__)
@@ -199,5 +209,7 @@ OPERATIONS = (
         paused=False,
         feature="chat",
         limit="chat_requests_per_minute",
+        idempotent=True,
+        streams=True,
     ),
 )

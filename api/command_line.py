@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from api import commands_accounts, commands_models
+from api import commands_accounts, commands_billing, commands_integrations, commands_models
 from api.console import JsonOption, QuietOption, print_rows
 from store.errors import ParleyError
 from store.settings import load_settings
@@ -23,6 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 commands_accounts.register(app)
+commands_billing.register(app)
+commands_integrations.register(app)
 commands_models.register(app)
 
 

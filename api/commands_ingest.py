@@ -13,7 +13,7 @@ from ingest.speech.decode import Undecodable, probe
 from store import knowledge
 from store.blobs import Blobs
 from store.database import Database, now
-from store.errors import InvalidRequest, NotFound
+from store.errors import InvalidRequest, NotFound, NotPermitted
 from store.ids import new_id, parse_id
 from store.migrate import is_current
 from store.settings import Settings
@@ -68,23 +68,28 @@ def _ingest(
     if path.stat().st_size > settings.max_audio_bytes:
         return row | {"state": f"skipped: larger than {settings.max_audio_bytes} bytes"}
     try:
-        pool.run(probe, path)
+        info = pool.run(probe, path)
     except (Undecodable, ChildError):
         return row | {"state": "skipped: neither a known document nor audio"}
     task_id = new_id()
     key = f"{tenant_id}/audio/{task_id}"
     blobs.put_file(key, path)
-    task = calls.record(
-        database,
-        tenant_id,
-        task_id=task_id,
-        blob_key=key,
-        file_name=path.name,
-        occured_at=now(),
-        request_record_id=None,
-        direction=None,
-        parameters={"language": None, "channel_speakers": True, "words": False, "sync": False},
-    )
+    try:
+        task = calls.record(
+            database,
+            tenant_id,
+            task_id=task_id,
+            blob_key=key,
+            file_name=path.name,
+            occured_at=now(),
+            request_record_id=None,
+            direction=None,
+            expected_ms=calls.believable_ms(info, path.stat().st_size),
+            parameters={"language": None, "channel_speakers": True, "words": False, "sync": False},
+        )
+    except NotPermitted as refused:
+        blobs.delete(key)
+        return row | {"state": f"refused: {refused.message}"}
     return row | {"as": "call", "id": task.communication_id, "state": "accepted"}
 
 

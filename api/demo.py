@@ -13,19 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx2
 
-from accounts import clients
+from accounts import clients, ledger, partners
 from accounts.keys import INTEGRATION_PREFIX, Keyring
 from api.progress import Progress
-from store import accounts, chats
+from store import accounts, chats, integrations
 from store.accounts import Tenant
 from store.database import Connection, Database
 from store.errors import InvalidRequest, Unavailable
+from store.ids import new_id
 from store.migrate import is_current
 from store.settings import Settings
 
@@ -34,6 +36,8 @@ INTEGRATION_NAME = "demo partner"
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 START_S = 60.0
 JOB_S = 1800.0
+LEAST_BALANCE_RUB = Decimal(11_000)
+TOP_UP_RUB = Decimal(25_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ def load_demo(settings: Settings, *, quiet: bool = False) -> dict[str, Any]:
         "api_key": account.api_key,
         "integration_secret": account.integration_secret,
         "widget_key": account.widget_key,
-        "cabinet_url": f"{settings.effective_public_url}/cabinet",
+        "cabinet_url": settings.effective_cabinet_url,
         "chat_id": account.chat_id,
         "space_id": known.get("space_id"),
         "loaded": known.get("loaded"),
@@ -111,8 +115,8 @@ def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, 
             raise InvalidRequest("the database is not up to date: run `parley migrate`")
         with database.write() as connection:
             secret = _integration_secret(connection, keyring, str(known.get("integration_secret", "")))
-            integration = clients.require_integration(connection, INTEGRATION_NAME)
-            tenant = accounts.find_tenant(connection, external_id=company["external_id"])
+            integration = partners.require_integration(connection, INTEGRATION_NAME)
+            tenant = accounts.find_client(connection, integration.id, company["external_id"])
             api_key = str(known.get("api_key", ""))
             if tenant is None:
                 made = clients.create_client(
@@ -128,21 +132,36 @@ def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, 
                 _set_up_chat(tenant.id, connection, made.chat.id, company["widget"])
             elif accounts.find_by_key_hash(connection, keyring.hash(api_key)) is None:
                 _, api_key = clients.add_key(tenant.id, connection, keyring, name="demo")
+            _top_up(tenant.id, connection)
             chat = next(chat for chat in chats.list_all(tenant.id, connection) if chat.is_default)
         return DemoAccount(tenant, api_key, secret, chat.id, chat.public_key)
     finally:
         database.close()
 
 
+def _top_up(tenant_id: str, connection: Connection) -> None:
+    """So that trying things never fails for want of money."""
+    if ledger.balance(tenant_id, connection).available_micro < ledger.micro_of(LEAST_BALANCE_RUB):
+        ledger.credit(
+            tenant_id,
+            connection,
+            key=f"demo:{new_id()}",
+            amount_micro=ledger.micro_of(TOP_UP_RUB),
+            source="demo",
+            source_ref=None,
+            description="Money to try things with",
+        )
+
+
 def _integration_secret(connection: Connection, keyring: Keyring, known: str) -> str:
-    integration = accounts.get_integration(connection, INTEGRATION_NAME)
+    integration = integrations.get(connection, INTEGRATION_NAME)
     if integration is None:
-        _, secret = clients.create_integration(connection, keyring, name=INTEGRATION_NAME, allowed_networks=LOOPBACK)
+        _, secret = partners.create_integration(connection, keyring, name=INTEGRATION_NAME, allowed_networks=LOOPBACK)
         return secret
     if known.startswith(integration.secret_prefix):
         return known
     new = keyring.make_key(INTEGRATION_PREFIX)
-    accounts.set_integration_secret(connection, integration.id, new.prefix, new.key_hash)
+    integrations.set_secret(connection, integration.id, secret_prefix=new.prefix, secret_hash=new.key_hash)
     return new.text
 
 

@@ -46,5 +46,6 @@ UtcTime = Annotated[
     datetime, PlainSerializer(utc_text, return_type=str), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
 Uuid = Annotated[str, AfterValidator(as_id), Field(json_schema_extra={"format": "uuid"})]
+UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]  # one of our own, in an answer
 PageLimit = Annotated[int, Field(ge=1, le=100)]
 PageOffset = Annotated[int, Field(ge=0, le=2**31 - 1)]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
@@ -21,13 +21,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from accounts.principal import Principal, authenticate
+from api import idempotency
+from api.errors import ErrorBody as ErrorBody
+from api.errors import error_of as error_of
+from api.errors import error_response as error_response
+from api.idempotency import Claim
 from api.limits import enforce_limit
 from api.services import Services
-from store.errors import InvalidRequest, NotAuthenticated, NotFound, ParleyError, TooLarge
+from store.database import Connection
+from store.errors import InvalidRequest, NotAuthenticated, NotFound, TooLarge
 from store.ids import parse_id
-
-log = structlog.get_logger(__name__)
-
+from store.integrations import Integration
 
 # An escape of NUL, unless its backslash is itself escaped.
 _ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
@@ -49,36 +53,46 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class Error(BaseModel):
-    """What went wrong: `message` for people, `code` for programs, `param` names the field."""
-
-    message: str
-    type: str
-    param: str | None
-    code: str | None
-
-
-class ErrorBody(BaseModel):
-    error: Error
-
-
 QueryT = TypeVar("QueryT", bound=BaseModel)
 BodyT = TypeVar("BodyT", bound=BaseModel)
 
 
+Caller = Principal | Integration
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Generic[QueryT, BodyT]):
-    """One authenticated request with its validated input."""
+    """One admitted request with its validated input."""
 
     request: Request
     services: Services
-    principal: Principal
+    caller: Caller
     query: QueryT
     body: BodyT
+    claim: Claim | None = None
+
+    @property
+    def principal(self) -> Principal:
+        """The client. Only for operations that admit clients."""
+        assert isinstance(self.caller, Principal)
+        return self.caller
+
+    @property
+    def integration(self) -> Integration:
+        """The partner. Only for operations that admit integrations."""
+        assert isinstance(self.caller, Integration)
+        return self.caller
 
     @property
     def tenant_id(self) -> str:
         return self.principal.tenant_id
+
+    @property
+    def actor(self) -> str:
+        """Who does it, as the audit log names them: "key sk_live_AbCdEf", "integration NAME"."""
+        if isinstance(self.caller, Integration):
+            return f"integration {self.caller.name}"
+        return f"key {self.caller.key.prefix}"
 
     def path_id(self, name: str, what: str) -> str:
         """A UUID of the path. Raises NotFound where it is none: nothing has such an id."""
@@ -87,9 +101,40 @@ class Call(Generic[QueryT, BodyT]):
             raise NotFound(f"No such {what}.")
         return found
 
+    def identify(self, *parts: str) -> None:
+        """Says what a streamed body was (its file's digest, its fields), so that an Idempotency-Key is good for this
+        body alone. Every idempotent operation with a `form` calls it once its body is read and before it does anything
+        that lasts.
+
+        Raises what answers the request instead: AnsweredBefore with the stored answer, or Unprocessable
+        idempotency_key_reused. Does nothing without a key.
+        """
+        if self.claim is not None:
+            self.claim.identify(*parts)
+
+    def keep(self, connection: Connection, answer: BaseModel | dict[str, Any], status: int, **headers: str) -> None:
+        """Stores the answer to this request's Idempotency-Key in the transaction that does what it tells of: both
+        last, or neither. Does nothing without a key. Raises Conflict where another took the key over meanwhile."""
+        if self.claim is not None:
+            self.claim.keep(connection, json_response(answer, status, **headers))
+
 
 Answer = BaseModel | Response
 Handler = Callable[[Call[Any, Any]], Answer] | Callable[[Call[Any, Any]], Awaitable[Answer]]
+
+
+def admit_client(operation: Operation, services: Services, request: Request) -> Principal:
+    """Admits clients by their key. Raises NotAuthenticated, NotPermitted and RateLimited."""
+    token = bearer_token(request, allow_header=not operation.bearer_only)
+    principal = authenticate(services.database, services.keyring, token)
+    if not operation.paused:
+        principal.require_active()
+    if operation.feature:
+        principal.require_feature(operation.feature)
+    if operation.limit:
+        limit: int = getattr(services.settings, operation.limit)
+        enforce_limit(services.database, f"{operation.limit}:{principal.key.id}", limit, request=request)
+    return principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +142,11 @@ class Operation:
     """One method of one path.
 
     `paused` tells whether a paused client may use it; `bearer_only` that an x-api-key header does not count;
-    `limit` names a setting with the calls a minute and key. `form` describes a multipart body in place of a JSON one.
+    `limit` names a setting with the calls a minute and key. `form` describes a multipart body, which the handler reads
+    itself, and `form_alternative` a JSON body that may come in its place. `other_answers` are further successes by
+    their status; `streams` says that the answer comes as server-sent events to those who accept them.
+    `idempotent`: an Idempotency-Key is honoured (see api/idempotency.py). `admit` lets callers in.
+    `one_read`: admission and handler read in one transaction; for a handler that writes nothing.
     """
 
     method: str
@@ -108,12 +157,18 @@ class Operation:
     query: type[BaseModel] = NoInput
     body: type[BaseModel] = NoInput
     form: type[BaseModel] | None = None
+    form_alternative: type[BaseModel] | None = None
     status: int = 200
+    other_answers: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
+    streams: bool = False
     errors: tuple[int, ...] = (400, 401)
     paused: bool = True
     feature: str | None = None
     bearer_only: bool = False
     limit: str | None = None
+    idempotent: bool = False
+    one_read: bool = False
+    admit: Callable[[Operation, Services, Request], Caller] = admit_client
 
 
 def route(operation: Operation, prefix: str = "") -> Route:
@@ -123,15 +178,26 @@ def route(operation: Operation, prefix: str = "") -> Route:
 
 async def _serve(operation: Operation, request: Request) -> Response:
     services: Services = request.app.state.services
-    if operation.body is NoInput and not inspect.iscoroutinefunction(operation.handler):
+    has_key = operation.idempotent and idempotency.HEADER in request.headers
+    if operation.body is NoInput and not has_key and not inspect.iscoroutinefunction(operation.handler):
         # The usual read: authentication, validation and query together in one thread.
         return await run_in_threadpool(_serve_in_thread, operation, services, request)
-    principal = await run_in_threadpool(_admit, operation, services, request)
+    caller = await run_in_threadpool(operation.admit, operation, services, request)
     body: BaseModel = NoInput()
     if operation.body is not NoInput:
         raw = await read_body(request, services.settings.max_json_bytes)
         body = parse_json(operation.body, raw)
-    call = Call(request, services, principal, parse_query(operation.query, request), body)
+    query = parse_query(operation.query, request)
+    if not has_key:
+        return await _handle(operation, Call(request, services, caller, query, body))
+    claim = idempotency.claim_of(request, services, caller_id=_owner_id(caller), operation=operation)
+    # A streamed body is known to its handler alone, which calls `identify`.
+    content = None if operation.form is not None else to_json([query, body])
+    call = Call(request, services, caller, query, body, claim)
+    return await claim.answer_once(content, partial(_handle, operation, call))
+
+
+async def _handle(operation: Operation, call: Call[Any, Any]) -> Response:
     if inspect.iscoroutinefunction(operation.handler):
         answer = await operation.handler(call)
     else:
@@ -140,22 +206,15 @@ async def _serve(operation: Operation, request: Request) -> Response:
 
 
 def _serve_in_thread(operation: Operation, services: Services, request: Request) -> Response:
-    principal = _admit(operation, services, request)
-    call = Call(request, services, principal, parse_query(operation.query, request), NoInput())
-    return _response(operation, cast(Answer, operation.handler(call)))
+    with services.database.one_read() if operation.one_read else nullcontext():
+        caller = operation.admit(operation, services, request)
+        call = Call(request, services, caller, parse_query(operation.query, request), NoInput())
+        answer = cast(Answer, operation.handler(call))
+    return _response(operation, answer)
 
 
-def _admit(operation: Operation, services: Services, request: Request) -> Principal:
-    token = bearer_token(request, allow_header=not operation.bearer_only)
-    principal = authenticate(services.database, services.keyring, token)
-    if not operation.paused:
-        principal.require_active()
-    if operation.feature:
-        principal.require_feature(operation.feature)
-    if operation.limit:
-        limit: int = getattr(services.settings, operation.limit)
-        enforce_limit(services.database, f"{operation.limit}:{principal.key.id}", limit)
-    return principal
+def _owner_id(caller: Caller) -> str:
+    return caller.id if isinstance(caller, Integration) else caller.tenant_id
 
 
 def _response(operation: Operation, answer: Answer) -> Response:
@@ -229,31 +288,3 @@ def invalid_request(error: ValidationError) -> InvalidRequest:
     param = ".".join(str(part) for part in first["loc"])[:100] or None  # an unknown field's name may be long
     message = first["msg"].removeprefix("Value error, ")
     return InvalidRequest(f"{param}: {message}" if param else message, param=param)
-
-
-_SERVER_ERRORS = {
-    500: "Something went wrong on our side",
-    502: "Something that this request needs failed",
-    503: "This cannot be served at the moment",
-}
-
-
-def error_of(error: ParleyError) -> Error:
-    """The one place where an error gets its public shape. Of a 5xx it says the request id alone: the log has the
-    rest."""
-    message = error.message
-    if error.status >= 500:
-        request_id = structlog.contextvars.get_contextvars().get("request_id", "unknown")
-        message = f"{_SERVER_ERRORS.get(error.status, _SERVER_ERRORS[500])} (request {request_id})."
-    return Error(message=message, type=error.type, param=error.param, code=error.code)
-
-
-def error_response(error: ParleyError) -> Response:
-    """The documented answer to an error, with the headers that belong to its status."""
-    body = ErrorBody(error=error_of(error))
-    headers = {}
-    if error.status in (429, 503):
-        headers["Retry-After"] = str(error.retry_after_s or 1)
-    if error.status == 413:
-        headers["Connection"] = "close"  # the rest of the body is not read
-    return json_response(body, error.status, **headers)

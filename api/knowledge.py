@@ -130,7 +130,9 @@ def create_space(call: Call[NoInput, SpaceBody]) -> SpaceRecord:
         row = knowledge.create_space(
             call.tenant_id, connection, name=call.body.name.strip(), description=call.body.description
         )
-    return _space(row)
+        answer = _space(row)
+        call.keep(connection, answer, 201)
+    return answer
 
 
 def _require_space(call: Call[Any, Any]) -> Space:
@@ -177,6 +179,12 @@ async def add_document(call: Call[NoInput, NoInput]) -> Response:
         title, file_name, blob = await _receive_file(call, key)
     else:
         title, file_name, blob = await _receive_text(call, key)
+    try:
+        await run_in_threadpool(call.identify, title, file_name, blob.sha256)
+    # Answered before, or refused: the bytes belong to no row.
+    except BaseException:
+        await run_in_threadpool(call.services.workshop.blobs.delete, key)
+        raise
     document, is_new = await run_in_threadpool(
         documents.accept,
         call.tenant_id,
@@ -186,6 +194,8 @@ async def add_document(call: Call[NoInput, NoInput]) -> Response:
         file_name=file_name,
         blob_key=key,
         blob=blob,
+        key_id=call.principal.key.id,
+        also=lambda connection, document, _is_new: call.keep(connection, _document(document), 202),
     )
     assert is_new or document.blob_key != key
     return json_response(_document(document), 202)
@@ -274,7 +284,15 @@ def _operation(method: str, path: str, handler: Any, summary: str, response: Any
 OPERATIONS = (
     _operation("GET", _SPACES, list_spaces, "List spaces", SpaceList, query=PageQuery, errors=(400, 401, 403)),
     _operation(
-        "POST", _SPACES, create_space, "Create a space", SpaceRecord, body=SpaceBody, status=201, errors=(400, 401, 403)
+        "POST",
+        _SPACES,
+        create_space,
+        "Create a space",
+        SpaceRecord,
+        body=SpaceBody,
+        status=201,
+        errors=(400, 401, 403),
+        idempotent=True,
     ),
     _operation("GET", _SPACE, read_space, "Read a space", SpaceRecord, errors=_READ),
     _operation("PATCH", _SPACE, update_space, "Change a space", SpaceRecord, body=SpacePatch, errors=_WRITE),
@@ -289,8 +307,10 @@ OPERATIONS = (
         "Add a document",
         DocumentRecord,
         form=DocumentUpload,
+        form_alternative=DocumentText,
         status=202,
         errors=(*_WRITE, 413),
+        idempotent=True,
     ),
     _operation("GET", _DOCUMENT, read_document, "Read a document", DocumentRecord, errors=_READ),
     _operation("DELETE", _DOCUMENT, delete_document, "Delete a document", None, status=204, errors=_READ),

@@ -27,7 +27,7 @@ def _admit(request: Request) -> ToolContext | Response:
         return JSONResponse({"error": "unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
     try:
         limit = services.settings.mcp_requests_per_minute
-        enforce_limit(services.database, f"mcp:{principal.key.id}", limit)
+        enforce_limit(services.database, f"mcp:{principal.key.id}", limit, request=request)
     except RateLimited as error:
         headers = {"Retry-After": str(error.retry_after_s)}
         return JSONResponse({"error": "rate_limited"}, status_code=429, headers=headers)

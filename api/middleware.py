@@ -1,17 +1,20 @@
-"""The outermost layer: request ids, one log line and metrics a request, and errors that nobody foresaw."""
+"""The outermost layer: request ids, one log line and metrics a request, errors that nobody foresaw, and the refusal of
+more requests than the server takes at once."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import structlog
 from prometheus_client import Counter, Histogram
-from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http import error_response
-from store.errors import InternalError
+from api.errors import error_response
+from api.limits import limit_headers
+from store.errors import InternalError, Unavailable
 from store.ids import new_id
 
 log = structlog.get_logger("api.requests")
@@ -28,6 +31,15 @@ SECONDS = Histogram(
 )
 
 
+def request_id_of(scope: Mapping[str, Any]) -> str:
+    """The caller's own id where it is a plausible one, else a new one."""
+    for name, value in scope.get("headers", ()):
+        if name == b"x-request-id":
+            sent: str = value.decode("latin-1")
+            return sent if PLAUSIBLE_REQUEST_ID.fullmatch(sent) else new_id()
+    return new_id()
+
+
 class RequestLog:
     """Pure ASGI middleware: gives each request its id and accounts for its answer."""
 
@@ -38,16 +50,19 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        sent_id = Request(scope).headers.get("x-request-id", "")
-        request_id = sent_id if PLAUSIBLE_REQUEST_ID.fullmatch(sent_id) else new_id()
-        scope.setdefault("state", {})["request_id"] = request_id
+        request_id = request_id_of(scope)
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
         status = 0
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message.setdefault("headers", []).append((b"x-request-id", request_id.encode()))
+                headers = message.setdefault("headers", [])
+                headers.append((b"x-request-id", request_id.encode()))
+                if (window := state.get("rate_window")) is not None:
+                    headers.extend(limit_headers(window))
             await send(message)
 
         began = time.perf_counter()
@@ -58,7 +73,7 @@ class RequestLog:
             except Exception:
                 log.exception("request failed", method=scope["method"], path=scope["path"])
                 if status == 0:
-                    await error_response(InternalError("unforeseen"))(scope, receive, send_with_id)
+                    await error_response(InternalError("unforeseen"), scope["path"])(scope, receive, send_with_id)
             finally:
                 self._account(scope, status, time.perf_counter() - began)
 
@@ -70,3 +85,46 @@ class RequestLog:
         SECONDS.labels(method, path).observe(seconds)
         if scope["path"] not in QUIET_PATHS:
             log.info("request", method=scope["method"], route=path, status=status, ms=round(seconds * 1000, 1))
+
+
+class Places:
+    """Pure ASGI middleware: answers 503 while `places` requests are in work.
+
+    A request whose body still comes takes no place: so slow uploads keep nobody out, and connections are bounded
+    elsewhere. Operators' own questions are always answered.
+    """
+
+    def __init__(self, app: ASGIApp, places: int) -> None:
+        self.app = app
+        self._free = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in QUIET_PATHS:
+            await self.app(scope, receive, send)
+            return
+        if self._free < 1:
+            refusal = Unavailable("Too many requests are in work.", retry_after_s=2)
+            await error_response(refusal, scope["path"])(scope, receive, send)
+            return
+        taken = not _has_body(scope)
+        self._free -= taken
+
+        async def receive_counting() -> Message:
+            nonlocal taken
+            message = await receive()
+            if not taken and not message.get("more_body", False):
+                taken = True
+                self._free -= 1
+            return message
+
+        try:
+            await self.app(scope, receive if taken else receive_counting, send)
+        finally:
+            self._free += taken
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+        for name, value in scope["headers"]
+    )

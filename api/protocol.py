@@ -1,31 +1,127 @@
-"""uvicorn's HTTP protocol with a bound on what a request's head may take of memory."""
+"""uvicorn's HTTP protocol with bounds on what a connection may take: memory for a head, time for a head, a body and an
+answer. And on connections at once. uvicorn by itself has no such bound.
+
+Connections have no timers of their own: `sweep` looks at all of them twice a second, and a good request pays nothing.
+"""
 
 from __future__ import annotations
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, ClassVar
+
+import structlog
+from prometheus_client import Counter
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from api.errors import error_response
+from api.middleware import request_id_of
+from store.errors import HeadTooLarge, InvalidRequest, ParleyError, TooSlow, Unavailable
 
 MAX_HEAD_BYTES = 64 * 1024
+MAX_UNREAD_BYTES = 1024 * 1024  # of a body that comes after its answer
+BODY_WINDOW_S = 10.0
+UNTAKEN_ANSWER_S = 60.0
+LINGER_S = 2.0
+MOST_LINGERING = 512
+SWEEP_S = 0.5
+
+CLOSED = Counter("parley_http_connections_closed_total", "Connections that the server ended.", ["reason"])
 
 
-class HeadTooLarge(Exception):
-    """Raised inside the parser, which ends the request as malformed."""
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one connection may take, and how many there may be."""
+
+    head_timeout_s: float
+    body_min_bytes_per_s: float
+    max_connections: int
+
+
+class _Phase(Enum):
+    IDLE = auto()  # between two requests
+    HEAD = auto()
+    BODY = auto()
+    ANSWER = auto()  # nothing more is expected of the client
+    LINGER = auto()  # answered and half closed: what still comes is thrown away, so that the answer is not lost
+
+
+class _Transport:
+    """A transport that is closed by lingering where the client is still sending: closed at once, it would answer with a
+    reset, at which many clients throw the answer away unread."""
+
+    __slots__ = ("_inner", "_protocol")
+
+    def __init__(self, inner: asyncio.Transport, protocol: BoundedProtocol) -> None:
+        self._inner = inner
+        self._protocol = protocol
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def write(self, data: bytes) -> None:
+        self._inner.write(data)
+
+    def is_closing(self) -> bool:
+        return self._protocol.phase is _Phase.LINGER or self._inner.is_closing()
+
+    def close(self) -> None:
+        if self._protocol.phase in (_Phase.HEAD, _Phase.BODY) and self._protocol.may_linger():
+            self._protocol.linger()
+        else:
+            self._inner.close()
+
+    def close_now(self) -> None:
+        self._inner.close()
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Closes a connection whose request line and headers pass `MAX_HEAD_BYTES`; httptools itself has no bound."""
+    """One connection. Made for a server by `bounded_protocol`."""
 
+    bounds: ClassVar[Bounds]
+    _lingering: ClassVar[int] = 0
+
+    phase = _Phase.HEAD
+    _spent_s = 0.0  # in this phase, as far as the client is to blame
     _head_bytes = 0
-    _in_head = True
+    _parsed_bytes = 0
+    _body_bytes = 0
+    _untaken_s = 0.0
+    _untaken_bytes = 0
+    _error: ParleyError | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.transport = _Transport(transport, self)  # type: ignore[assignment]
+        if len(self.connections) > self.bounds.max_connections:
+            self._refuse(Unavailable("Too many connections.", retry_after_s=5), "too_many_connections")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.phase is _Phase.LINGER:
+            BoundedProtocol._lingering -= 1
+            self.phase = _Phase.ANSWER
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
+        if self.phase is _Phase.LINGER:
+            return
+        if self.phase is _Phase.IDLE:
+            self._enter(_Phase.HEAD)
+        in_head = self.phase is _Phase.HEAD
+        if in_head:
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too large.")
+        if in_head and self.phase is _Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES:
+            self._refuse(HeadTooLarge("The head of the request is too large."), "malformed")
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(self._error or InvalidRequest("This is no valid HTTP request."), "malformed")
 
     def on_message_begin(self) -> None:
-        self._in_head = True
+        self._enter(_Phase.HEAD)
         self._parsed_bytes = 0
         super().on_message_begin()
 
@@ -38,15 +134,145 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
-        self._head_bytes = 0
         super().on_headers_complete()
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._enter(_Phase.BODY)
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        if self.cycle.response_complete and self._body_bytes > MAX_UNREAD_BYTES:
+            CLOSED.labels("unread_body").inc()
+            self.transport.close_now()  # type: ignore[attr-defined]
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._in_head = True
+        self._enter(_Phase.IDLE if self.cycle.response_complete else _Phase.ANSWER)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.phase is _Phase.ANSWER and self.cycle.response_complete:
+            self._enter(_Phase.IDLE)
+        elif self.phase is _Phase.BODY:
+            self._body_bytes = 0  # counted anew: what comes now is read by nobody
+
+    def shutdown(self) -> None:
+        if self._open_cycle() is None:
+            self.transport.close_now()  # type: ignore[attr-defined]
+        else:
+            super().shutdown()
+
+    def sweep(self, seconds: float) -> None:
+        """Ends the connection where its client took too long; `seconds` went by since the last look."""
+        if self._leaves_answer(seconds):
+            self._end("answer_not_read")
+        elif self.phase is _Phase.LINGER:
+            self._spent_s += seconds
+            if self._spent_s > LINGER_S:
+                self._end("")
+        elif not self.transport.is_closing():
+            self._sweep_request(seconds)
+
+    def _sweep_request(self, seconds: float) -> None:
+        """Time counts only while the server was ready to read."""
+        open_cycle = self._open_cycle()
+        if self.flow.read_paused or (open_cycle is not None and open_cycle.waiting_for_100_continue):
+            return
+        self._spent_s += seconds
+        if self.phase is _Phase.HEAD and self._spent_s > self.bounds.head_timeout_s + SWEEP_S and open_cycle is None:
+            self._refuse(TooSlow("The head of the request came too slowly."), "slow_head")
+        elif self.phase is _Phase.BODY and self._spent_s > BODY_WINDOW_S:
+            if self._body_bytes < self.bounds.body_min_bytes_per_s * self._spent_s:
+                self._refuse(TooSlow("The body of the request came too slowly."), "slow_body")
+            elif open_cycle is not None:
+                self._body_bytes = 0
+            self._spent_s = 0.0
+        elif self.phase is _Phase.IDLE and self._spent_s > self.timeout_keep_alive + SWEEP_S:
+            # uvicorn's own timer is lost where the rest of a body came after the answer.
+            self.transport.close()
+
+    def _leaves_answer(self, seconds: float) -> bool:
+        """Whether the client has taken nothing of what waits for it for too long."""
+        waiting = self.transport.get_write_buffer_size()
+        stands_still = waiting > 0 and waiting >= self._untaken_bytes > 0
+        self._untaken_s = self._untaken_s + seconds if stands_still else 0.0
+        self._untaken_bytes = waiting
+        return self._untaken_s > UNTAKEN_ANSWER_S
+
+    def _end(self, reason: str) -> None:
+        if reason:
+            CLOSED.labels(reason).inc()
+        self.transport.abort()
+
+    def _enter(self, phase: _Phase) -> None:
+        self.phase = phase
+        self._spent_s = 0.0
 
     def _count(self, size: int) -> None:
         self._parsed_bytes += size
         if self._parsed_bytes > MAX_HEAD_BYTES:
-            raise HeadTooLarge
+            self._error = HeadTooLarge("The head of the request is too large.")
+            raise self._error
+
+    def _refuse(self, error: ParleyError, reason: str) -> None:
+        """Answers where no other answer has begun, and closes."""
+        if self.transport.is_closing():
+            return
+        CLOSED.labels(reason).inc()
+        open_cycle = self._open_cycle()
+        # While an earlier request is in work, an answer to this one would be taken for that one's.
+        in_turn = open_cycle is None or (self.phase is _Phase.BODY and not open_cycle.response_started)
+        if open_cycle is not None:
+            open_cycle.disconnected = True
+            open_cycle.message_event.set()
+        if in_turn and not self.pipeline:
+            self.transport.write(_answer(error, self._scope()))
+        if self.phase is _Phase.IDLE:
+            self._enter(_Phase.HEAD)
+        self.transport.close()
+
+    def _open_cycle(self) -> RequestResponseCycle | None:
+        """The newest request, as long as it is not answered."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle if cycle is not None and not cycle.response_complete else None
+
+    def _scope(self) -> dict[str, Any]:
+        """What is known of the request that is being received."""
+        scope = dict(self.__dict__.get("scope") or {})
+        scope.setdefault("path", self.__dict__.get("url", b"").decode("latin-1"))
+        return scope
+
+    def may_linger(self) -> bool:
+        return BoundedProtocol._lingering < MOST_LINGERING
+
+    def linger(self) -> None:
+        """Half closes, and waits a moment for the client to close."""
+        BoundedProtocol._lingering += 1
+        self._enter(_Phase.LINGER)
+        self._unset_keepalive_if_required()
+        self.transport.write_eof()
+        self.flow.resume_reading()
+
+
+def bounded_protocol(bounds: Bounds) -> type[BoundedProtocol]:
+    """The protocol of a server with these bounds."""
+    return type("BoundedProtocol", (BoundedProtocol,), {"bounds": bounds})
+
+
+def sweep(connections: Iterable[Any], seconds: float) -> None:
+    """Ends the connections whose clients took too long. A server that was busy itself blames nobody for it."""
+    for connection in list(connections):
+        if isinstance(connection, BoundedProtocol):
+            connection.sweep(min(seconds, 2 * SWEEP_S))
+
+
+def _answer(error: ParleyError, scope: dict[str, Any]) -> bytes:
+    """A whole answer with the documented body."""
+    request_id = scope.get("state", {}).get("request_id") or request_id_of(scope)
+    with structlog.contextvars.bound_contextvars(request_id=request_id):
+        response: Response = error_response(error, scope["path"])
+    response.headers["X-Request-Id"] = request_id
+    response.headers["Connection"] = "close"
+    head = b"".join(b"%b: %b\r\n" % header for header in response.raw_headers)
+    return STATUS_LINE[response.status_code] + head + b"\r\n" + bytes(response.body)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -16,7 +18,8 @@ import uvicorn
 
 from api.app import create_app
 from api.logging import configure_logging
-from api.protocol import BoundedProtocol
+from api.protocol import SWEEP_S, Bounds, bounded_protocol, sweep
+from api.proxies import trusted_proxies
 from api.welcome import say_welcome
 from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
@@ -25,6 +28,7 @@ from store.settings import Settings
 from store.weights import ModelMissing
 
 _M_ARENA_MAX = -8  # of malloc.h
+_FILES_BESIDE_CONNECTIONS = 512
 
 log = structlog.get_logger(__name__)
 
@@ -35,11 +39,20 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
         super().__init__(config)
         self._settings = settings
+        self._swept_at = 0.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             say_welcome(self._settings)
+
+    async def on_tick(self, counter: int) -> bool:
+        """uvicorn calls it ten times a second."""
+        at = time.monotonic()
+        if at - self._swept_at >= SWEEP_S:
+            sweep(self.server_state.connections, at - self._swept_at)
+            self._swept_at = at
+        return await super().on_tick(counter)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -58,28 +71,48 @@ def _bound_memory_arenas() -> None:
         ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, 2)
 
 
+def _raise_file_limit(wanted: int) -> int:
+    """Lets the process open as many files as it may; how many of `wanted` connections fit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):  # some systems say "unlimited" and take no such number
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    fitting = wanted if soft == resource.RLIM_INFINITY else min(wanted, max(16, soft - _FILES_BESIDE_CONNECTIONS))
+    if fitting < wanted:
+        log.warning("fewer connections than PARLEY_MAX_CONNECTIONS: the limit of open files", connections=fitting)
+    return fitting
+
+
 def run_server(settings: Settings) -> int:
     """Serves until it is asked to stop, then ends the process; returns an exit status only where it could not begin."""
     configure_logging(settings)
     _bound_memory_arenas()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        proxies = trusted_proxies(settings.trusted_proxies)
         # Before the server begins, so that what is in the way is said in one line and not as a failed start-up.
         house = open_workshop(settings)
     except (ParleyError, IndexLocked, IndexMismatch, ModelMissing) as error:
         sys.stderr.write(f"parley: {error}\n")
         return 1
+    bounds = Bounds(
+        head_timeout_s=settings.head_timeout_s,
+        body_min_bytes_per_s=settings.body_min_bytes_per_s,
+        max_connections=_raise_file_limit(settings.max_connections),
+    )
     config = uvicorn.Config(
         create_app(settings, house),
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=BoundedProtocol,
+        http=bounded_protocol(bounds),
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies) or None,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
     )
     server = _Server(config, settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accounts.keys import Keyring
+from accounts.payments import Payments
 from chat.agent import Agent
 from ingest.workshop import Workshop
 from mcp_server.registry import Registry
@@ -19,6 +20,7 @@ class Services:
     workshop: Workshop
     tools: Registry
     agent: Agent
+    payments: Payments
 
     @property
     def database(self) -> Database:

@@ -1,4 +1,4 @@
-"""The page at `/`: the built web part, served with the headers that keep it to itself."""
+"""The pages at `/` and `/docs`: the built web part, served with the headers that keep it to itself."""
 
 from __future__ import annotations
 
@@ -36,6 +36,15 @@ def page(request: Request) -> Response:
     return HTMLResponse(text, headers={**SECURITY_HEADERS, "Cache-Control": "no-cache"})
 
 
+def docs(_request: Request) -> Response:
+    """The API descriptions for people; they load nothing from elsewhere."""
+    built = WEB_FOLDER / "docs.html"
+    if not built.is_file():
+        return PlainTextResponse("The web part is not built: run `make web`. The descriptions are at /openapi/.\n")
+    text = built.read_text(encoding="utf-8")
+    return HTMLResponse(text, headers={**SECURITY_HEADERS, "Cache-Control": "no-cache"})
+
+
 def _widget_key(settings: Settings) -> str:
     """The public key of the page's chat: the setting, else the demo account's."""
     if settings.site_widget_key:
@@ -48,7 +57,7 @@ def _widget_key(settings: Settings) -> str:
 
 
 def routes() -> list[BaseRoute]:
-    found: list[BaseRoute] = [Route("/", page, methods=["GET"])]
+    found: list[BaseRoute] = [Route("/", page, methods=["GET"]), Route("/docs", docs, methods=["GET"])]
     if (WEB_FOLDER / "assets").is_dir():
         found.append(Mount("/assets", StaticFiles(directory=WEB_FOLDER / "assets"), name="assets"))
     return found

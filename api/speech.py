@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from accounts.outbound import check_url
 from api.fields import FormBoolean, Moment, UtcTime
 from api.http import Call, NoInput, Operation, json_response, parse_values
 from api.multipart import Form, is_multipart, receive_form
@@ -127,6 +128,9 @@ async def transcribe(call: Call[NoInput, NoInput]) -> Response:
     try:
         fields = parse_values(TranscriptionForm, {name: text for name, text in form.fields.items() if text != ""})
         _refuse_unsupported(fields)
+        if fields.webhook_url is not None:
+            check_url(fields.webhook_url, param="webhook_url")
+        await run_in_threadpool(call.identify, form.file.sha256, fields.model_dump_json())
         info = await run_in_threadpool(_probe, call, key, form)
         sync = fields.mode == "sync" and _fits_sync(call, form, info)
         places: SyncPlaces = call.request.app.state.sync_places
@@ -137,14 +141,13 @@ async def transcribe(call: Call[NoInput, NoInput]) -> Response:
         await run_in_threadpool(house.blobs.delete, key)
         raise
     try:
-        task = await run_in_threadpool(_accept, call, task_id, key, form, fields, sync)
+        task = await run_in_threadpool(_accept, call, task_id, key, form, fields, info, sync)
         if sync:
             return await _finished(call, task)
     finally:
         if sync:
             places.give_back()
-    accepted = Accepted(task_id=task.id, communication_id=task.communication_id)
-    return json_response(accepted, 202)
+    return json_response(_accepted(task), 202)
 
 
 def _not_multipart(call: Call[NoInput, NoInput]) -> InvalidRequest:
@@ -166,7 +169,6 @@ def _refuse_unsupported(fields: TranscriptionForm) -> None:
         "summary": fields.summary,
         "user_summary": fields.user_summary,
         "speakers": fields.speakers not in (None, "[]"),
-        "webhook_url": fields.webhook_url,
     }
     for name, value in asked.items():
         if value:
@@ -191,7 +193,13 @@ def _fits_sync(call: Call[NoInput, NoInput], form: Form, info: AudioInfo) -> boo
 
 
 def _accept(
-    call: Call[NoInput, NoInput], task_id: str, key: str, form: Form, fields: TranscriptionForm, sync: bool
+    call: Call[NoInput, NoInput],
+    task_id: str,
+    key: str,
+    form: Form,
+    fields: TranscriptionForm,
+    info: AudioInfo,
+    sync: bool,
 ) -> Task:
     occured_at: datetime = fields.occured_at or now()
     parameters: dict[str, Any] = {
@@ -199,7 +207,10 @@ def _accept(
         "channel_speakers": fields.channel_speakers,
         "words": fields.timestamp_detail == "word",
         "sync": sync,
+        "webhook_url": fields.webhook_url,
+        "key_id": call.principal.key.id,
     }
+    assert form.file is not None
     return calls.accept(
         call.tenant_id,
         task_id=task_id,
@@ -208,8 +219,14 @@ def _accept(
         occured_at=occured_at,
         request_record_id=fields.record_id,
         direction=fields.direction,
+        expected_ms=calls.believable_ms(info, form.file.size),
         parameters=parameters,
+        also=lambda connection, task: call.keep(connection, _accepted(task), 202),
     )
+
+
+def _accepted(task: Task) -> Accepted:
+    return Accepted(task_id=task.id, communication_id=task.communication_id)
 
 
 async def _finished(call: Call[NoInput, NoInput], task: Task) -> Response:
@@ -276,9 +293,11 @@ OPERATIONS = (
         response=Accepted,
         form=Upload,
         status=202,
+        other_answers={200: TranscriptionResult},
         errors=(400, 401, 403, 413, 429, 502),
         paused=False,
         bearer_only=True,
+        idempotent=True,
     ),
     Operation(
         "GET",
@@ -286,6 +305,7 @@ OPERATIONS = (
         read_task,
         "Read a transcription task",
         response=TaskRecord,
+        other_answers={304: None},
         errors=(401, 403, 404),
         paused=False,
         bearer_only=True,

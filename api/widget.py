@@ -21,6 +21,7 @@ from api.limits import enforce_limit
 from api.services import Services
 from chat import conversations
 from chat.agent import Scope
+from chat.billing import billed, hold_message
 from chat.contract import Done, Event
 from store import accounts, chats
 from store.accounts import Tenant
@@ -120,8 +121,12 @@ async def send_message(request: Request) -> Response:
         space_ids=tuple(visitor.chat.site_space_ids or visitor.chat.default_space_ids) or None,
         sees_communications=visitor.chat.site_sees_communications,
     )
-    events = services.agent.answer(scope, text, history)
-    return EventSourceResponse(stream_events(_kept(services, visitor, text, events), new_id()))
+    message_id = new_id()
+    await run_in_threadpool(hold_message, services.database, visitor.tenant.id, message_id)
+    events = _kept(services, visitor, text, services.agent.answer(scope, text, history))
+    return EventSourceResponse(
+        stream_events(billed(services.database, visitor.tenant.id, message_id, events), message_id)
+    )
 
 
 async def _kept(

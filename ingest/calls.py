@@ -7,12 +7,15 @@ that finds its work folder gone, decodes again and goes on with the parts that a
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
 
 import structlog
 
+from accounts import ledger, webhooks
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
@@ -21,7 +24,10 @@ from ingest.timelines import do_index_work
 from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
 from store import communications, index_work, transcriptions
 from store.communications import ContentItem
-from store.database import Database
+from store.database import Connection, Database
+from store.deliveries import Delivery
+from store.errors import NotPermitted, ParleyError
+from store.ids import new_id
 from store.index_work import INDEX_COMMUNICATION
 from store.jobs import ENDED_BADLY, step, workflow
 from store.transcriptions import Task
@@ -30,6 +36,8 @@ from store.weights import ModelMissing
 log = structlog.get_logger(__name__)
 
 _FAILED = "Recognition failed."
+LEAST_BITS_PER_S = 400  # no speech codec needs less
+_CHARGE = "Transcription of a call"
 _TITLE_CHARACTERS = 300
 
 
@@ -43,6 +51,12 @@ def probe_blob(key: str) -> AudioInfo:
             raise Undecodable("nothing in it can be decoded") from None
 
 
+def believable_ms(info: AudioInfo, size_bytes: int) -> int | None:
+    """The length that the container claims, as far as a file of this size can hold it: what a damaged header claims
+    must not pause a client."""
+    return None if info.duration_ms is None else min(info.duration_ms, size_bytes * 8000 // LEAST_BITS_PER_S)
+
+
 def record(
     database: Database,
     tenant_id: str,
@@ -53,30 +67,43 @@ def record(
     occured_at: datetime,
     request_record_id: str | None,
     direction: str | None,
+    expected_ms: int | None,
     parameters: dict[str, Any],
+    also: Callable[[Connection, Task], None] | None = None,
 ) -> Task:
-    """Writes the communication and its task. The sweeper starts it, if nobody does before."""
+    """Holds what the call will cost and writes communication and task; `also` runs in the same transaction. The
+    sweeper starts the job, if nobody does before. Raises NotPermitted where the balance cannot bear it.
+
+    `expected_ms` is the audio's length as far as it is known; where it is not, the job holds once it has decoded.
+    """
+    communication_id = new_id()
     with database.write() as connection:
-        communication = communications.create(
-            tenant_id,
-            connection,
-            kind="call",
-            channel_type="phone",
-            occured_at=occured_at,
-            title=(PurePath(file_name).stem or request_record_id or "call")[:_TITLE_CHARACTERS],
-            request_record_id=request_record_id,
-            direction=direction,
-        )
-        return transcriptions.create(
-            tenant_id,
-            connection,
-            communication_id=communication.id,
-            blob_key=blob_key,
-            file_name=file_name,
-            parameters=parameters,
-            occured_at=occured_at,
-            task_id=task_id,
-        )
+        if expected_ms is None or _hold(tenant_id, connection, communication_id, expected_ms):
+            communications.create(
+                tenant_id,
+                connection,
+                kind="call",
+                channel_type="phone",
+                occured_at=occured_at,
+                title=(PurePath(file_name).stem or request_record_id or "call")[:_TITLE_CHARACTERS],
+                request_record_id=request_record_id,
+                direction=direction,
+                communication_id=communication_id,
+            )
+            task = transcriptions.create(
+                tenant_id,
+                connection,
+                communication_id=communication_id,
+                blob_key=blob_key,
+                file_name=file_name,
+                parameters=parameters,
+                occured_at=occured_at,
+                task_id=task_id,
+            )
+            if also is not None:
+                also(connection, task)
+            return task
+    raise NotPermitted("The balance does not cover this call; the client is paused.", code="client_inactive")
 
 
 def accept(tenant_id: str, **values: Any) -> Task:
@@ -87,10 +114,40 @@ def accept(tenant_id: str, **values: Any) -> Task:
         task = record(house.database, tenant_id, **values)
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
-        house.blobs.delete(values["blob_key"])
+        _delete_unless_recorded(house, tenant_id, values["task_id"], values["blob_key"])
         raise
     start_or_leave(task.id, start, task)
     return task
+
+
+def _delete_unless_recorded(house: Workshop, tenant_id: str, task_id: str, blob_key: str) -> None:
+    """A commit whose acknowledgement was lost on the way is a commit: better a blob too many than a row without one."""
+    with suppress(ParleyError):
+        with house.database.read() as connection:
+            recorded = transcriptions.get(tenant_id, connection, task_id)
+        if recorded is None:
+            house.blobs.delete(blob_key)
+
+
+def _hold(tenant_id: str, connection: Connection, communication_id: str, audio_ms: int) -> bool:
+    """False where the balance cannot bear it; the client is paused then."""
+    return ledger.hold(
+        tenant_id,
+        connection,
+        key=_hold_key(communication_id),
+        lines=[_transcription(audio_ms)],
+        source="communication",
+        source_ref=communication_id,
+    )
+
+
+def _hold_key(communication_id: str) -> str:
+    return f"communication:{communication_id}"
+
+
+def _transcription(audio_ms: int) -> ledger.Line:
+    """Charged by started second of decoded audio."""
+    return ledger.Line("transcription", -(-audio_ms // 1000))
 
 
 def start(task: Task) -> None:
@@ -147,7 +204,11 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     except (Undecodable, ModelMissing) as error:
         log.warning("a call cannot be transcribed", task_id=task_id, error=str(error))
         return {"error": str(error) if isinstance(error, Undecodable) else "No speech model is installed."}
-    _update(house, tenant_id, task_id, audio_ms=recording["duration_ms"], progress=0.05)
+    with house.database.write() as connection:
+        transcriptions.update(tenant_id, connection, task_id, audio_ms=recording["duration_ms"], progress=0.05)
+        # Held at the upload already, unless the file did not say how long it is.
+        if not _hold(tenant_id, connection, task.communication_id, recording["duration_ms"]):
+            return {"error": "client_inactive"}
     return {"recording": recording, "language": language}
 
 
@@ -243,10 +304,44 @@ def _finish(tenant_id: str, task_id: str) -> None:
         # Whatever the index's trouble is, the recognised text is stored and the call is done.
         except Exception:
             log.exception("a call is not in the index yet", task_id=task_id)
+    delivery = None
     with house.database.write() as connection:
         communications.update(tenant_id, connection, task.communication_id, is_closed=True)
-        transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0)
+        # Who ends the task ends its hold and tells of it, in one transaction: once, however often the step runs.
+        if transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
+            _charge(connection, task)
+            delivery = _emit_completed(connection, task)
+    webhooks.start(delivery)
     shutil.rmtree(_folder(house, task_id), ignore_errors=True)
+
+
+def _charge(connection: Connection, task: Task) -> None:
+    assert task.audio_ms is not None, "a call that was recognised was decoded"
+    # A call that an older release accepted was not held at its upload.
+    if not _hold(task.tenant_id, connection, task.communication_id, task.audio_ms):
+        return
+    hold_key = _hold_key(task.communication_id)
+    ledger.use(
+        task.tenant_id,
+        connection,
+        hold_key=hold_key,
+        key=f"transcription:{task.id}",
+        line=_transcription(task.audio_ms),
+    )
+    ledger.charge(task.tenant_id, connection, hold_key=hold_key, description=_CHARGE)
+
+
+def _emit_completed(connection: Connection, task: Task) -> Delivery | None:
+    """Recognition has ended, well or not: the task's status says which."""
+    return webhooks.emit(
+        task.tenant_id,
+        connection,
+        event="transcription.completed",
+        subject=task.id,
+        fields={"task_id": task.id, "communication_id": task.communication_id},
+        url=task.parameters.get("webhook_url"),
+        key_id=task.parameters.get("key_id"),
+    )
 
 
 @step(name="fail_call", retries_allowed=True, max_attempts=5)
@@ -255,10 +350,15 @@ def _fail(tenant_id: str, task_id: str, message: str) -> None:
 
 
 def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
-    """Ends a task that has not ended in `error`."""
+    """Ends a task that has not ended in `error`; it costs nothing."""
     house = workshop()
+    task = _task(house, tenant_id, task_id)
+    delivery = None
     with house.database.write() as connection:
-        transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message)
+        if transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message):
+            ledger.release(tenant_id, connection, hold_key=_hold_key(task.communication_id))
+            delivery = _emit_completed(connection, task)
+    webhooks.start(delivery)
     shutil.rmtree(_folder(house, task_id), ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""What the index must follow outside the usual jobs: timelines of communications, and documents that were deleted."""
+"""What the index must follow outside the usual jobs: timelines of communications, and what was deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from ingest.workshop import Workshop, workshop
 from rag.chunking import Line, chunk_timeline
 from rag.index import Point
 from store import communications, index_work
-from store.index_work import FORGET_DOCUMENT, INDEX_COMMUNICATION, IndexWork
+from store.index_work import (
+    DELETE_BLOB,
+    FORGET_COMMUNICATION,
+    FORGET_DOCUMENT,
+    INDEX_COMMUNICATION,
+    IndexWork,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +27,7 @@ def index_communication(house: Workshop, tenant_id: str, communication_id: str) 
         row = communications.get(tenant_id, connection, communication_id)
         content = communications.list_content(tenant_id, connection, communication_id)
     if row is None:
+        house.index.delete(tenant_id, communication_id=communication_id)
         return
     lines = [Line(item.label or "", item.text, item.start_ms, item.end_ms) for _, item in content]
     chunks = chunk_timeline(lines)
@@ -45,17 +52,24 @@ def index_communication(house: Workshop, tenant_id: str, communication_id: str) 
     ]
     house.index.delete(tenant_id, communication_id=communication_id)
     house.index.upsert(tenant_id, points)
+    with house.database.read() as connection:
+        if communications.get(tenant_id, connection, communication_id) is None:
+            # Deleted meanwhile, perhaps before these points were there to be deleted with it.
+            house.index.delete(tenant_id, communication_id=communication_id)
 
 
 def do_index_work(house: Workshop, work: IndexWork) -> None:
     """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
     if work.action == INDEX_COMMUNICATION:
         index_communication(house, work.tenant_id, work.subject_id)
-    else:
-        assert work.action == FORGET_DOCUMENT
+    elif work.action == FORGET_COMMUNICATION:
+        house.index.delete(work.tenant_id, communication_id=work.subject_id)
+    elif work.action == FORGET_DOCUMENT:
         house.index.delete(work.tenant_id, document_id=work.subject_id)
-        if work.blob_key:
-            house.blobs.delete(work.blob_key)
+    else:
+        assert work.action == DELETE_BLOB
+    if work.blob_key:
+        house.blobs.delete(work.blob_key)
     with house.database.write() as connection:
         index_work.done(work.tenant_id, connection, work)
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 import structlog
 
+from accounts import webhooks
 from ingest.children import ChildPool, PoolClosed
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
@@ -147,6 +148,7 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         QueuePlan(CALLS_QUEUE, settings.call_places),
         QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
         QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
+        webhooks.queue_plan(settings),
     ]
     jobs = Jobs(settings, database, plans, works=works)
     local = not settings.qdrant_url or not settings.blob_url

@@ -1,4 +1,4 @@
-"""Tables and queries of tenants, their API keys, and the integrations that provision them."""
+"""Tables and queries of tenants and their API keys."""
 
 from __future__ import annotations
 
@@ -15,19 +15,6 @@ from store.ids import new_id
 from store.scope import across_tenants
 
 FEATURES = ("chat", "qc", "memory", "vision", "kb")
-
-integrations = sa.Table(
-    "integrations",
-    metadata,
-    id_column("id", primary_key=True),
-    sa.Column("name", sa.String(200), nullable=False, unique=True),
-    sa.Column("secret_prefix", sa.String(24), nullable=False),
-    sa.Column("secret_hash", sa.String(64), nullable=False, unique=True),
-    sa.Column("allowed_networks", sa.JSON, nullable=False),
-    sa.Column("features", sa.JSON, nullable=False),
-    sa.Column("is_enabled", sa.Boolean, nullable=False),
-    time_column("created_at", nullable=False),
-)
 
 tenants = sa.Table(
     "tenants",
@@ -119,30 +106,12 @@ class ApiKey:
     revoked_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Integration:
-    id: str
-    name: str
-    secret_prefix: str
-    allowed_networks: tuple[str, ...]
-    features: tuple[str, ...]
-    is_enabled: bool
-    created_at: datetime
-
-
 def _tenant(row: Row[Any]) -> Tenant:
     lists = {"features": tuple(row.features), "widget_origins": tuple(row.widget_origins)}
     return Tenant(**{**row._mapping, **lists})
 
 
 _KEY_COLUMNS = [api_keys.c[name] for name in ApiKey.__dataclass_fields__]
-_INTEGRATION_COLUMNS = [integrations.c[name] for name in Integration.__dataclass_fields__]
-
-
-def _integration(row: Row[Any]) -> Integration:
-    return Integration(
-        **{**row._mapping, "allowed_networks": tuple(row.allowed_networks), "features": tuple(row.features)}
-    )
 
 
 @across_tenants("makes the tenant")
@@ -156,6 +125,7 @@ def create_tenant(
     features: Sequence[str] = FEATURES,
     language: str = "ru",
     time_zone: str = "Europe/Moscow",
+    widget_origins: Sequence[str] = (),
 ) -> Tenant | None:
     """The new tenant, or None where its e-mail or external id is taken."""
     made_at = now()
@@ -170,7 +140,7 @@ def create_tenant(
         "features": list(features),
         "language": language,
         "time_zone": time_zone,
-        "widget_origins": [],
+        "widget_origins": list(widget_origins),
         "pause_reason": None,
         "allow_credit": False,
         "tariff_version_id": None,
@@ -189,35 +159,58 @@ def create_tenant(
     return made
 
 
-def get_tenant(tenant_id: str, connection: Connection) -> Tenant | None:
-    row = connection.execute(sa.select(tenants).where(tenants.c.id == tenant_id)).first()
+def get_tenant(tenant_id: str, connection: Connection, *, lock: bool = False) -> Tenant | None:
+    """`lock` keeps others from changing it until the transaction ends; rows that point at it may still be written."""
+    query = sa.select(tenants).where(tenants.c.id == tenant_id)
+    row = connection.execute(query.with_for_update(key_share=True) if lock else query).first()
     return _tenant(row) if row else None
 
 
-def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> None:
-    """Sets the given columns."""
+def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> bool:
+    """Sets the given columns. False, and nothing changed, where the e-mail belongs to another tenant."""
     for name in {"features", "widget_origins"} & values.keys():
         values[name] = list(values[name])
-    connection.execute(sa.update(tenants).where(tenants.c.id == tenant_id).values(**values, updated_at=now()))
+    statement = sa.update(tenants).where(tenants.c.id == tenant_id).values(**values, updated_at=now())
+    if values.get("email") is None:
+        connection.execute(statement)
+        return True
+    try:
+        with connection.begin_nested():
+            connection.execute(statement)
+    except sa.exc.IntegrityError:
+        return False
+    return True
 
 
-@across_tenants("the operator's command line and integrations look clients up")
-def find_tenant(
-    connection: Connection,
-    *,
-    external_id: str | None = None,
-    email: str | None = None,
-    integration_id: str | None = None,
+@across_tenants("an integration names its clients by their external ids")
+def find_client(
+    connection: Connection, integration_id: str | None, external_id: str, *, lock: bool = False
 ) -> Tenant | None:
-    query = sa.select(tenants)
-    if external_id is not None:
-        query = query.where(tenants.c.external_id == external_id)
-    if email is not None:
-        query = query.where(tenants.c.email == email)
-    if integration_id is not None:
-        query = query.where(tenants.c.integration_id == integration_id)
-    row = connection.execute(query.order_by(tenants.c.created_at)).first()
+    """The client of that integration; with None, the one that belongs to no integration."""
+    query = sa.select(tenants).where(tenants.c.integration_id == integration_id, tenants.c.external_id == external_id)
+    row = connection.execute(query.with_for_update(key_share=True) if lock else query).first()
     return _tenant(row) if row else None
+
+
+@across_tenants("an e-mail belongs to one account of all")
+def find_by_email(connection: Connection, email: str) -> Tenant | None:
+    """`email` in lower case, as they are kept."""
+    row = connection.execute(sa.select(tenants).where(tenants.c.email == email)).first()
+    return _tenant(row) if row else None
+
+
+@across_tenants("the operator's command line")
+def list_by_external_id(connection: Connection, external_id: str) -> list[Tenant]:
+    """Oldest first: each integration may have one."""
+    query = sa.select(tenants).where(tenants.c.external_id == external_id)
+    return [_tenant(row) for row in connection.execute(query.order_by(tenants.c.created_at, tenants.c.id))]
+
+
+@across_tenants("retention is swept for all")
+def list_retentions(connection: Connection) -> list[str]:
+    """Ids of the tenants that do not keep communications for good."""
+    query = sa.select(tenants.c.id).where(tenants.c.retention_days.is_not(None)).order_by(tenants.c.id)
+    return list(connection.execute(query).scalars())
 
 
 @across_tenants("the operator's command line")
@@ -241,80 +234,93 @@ def add_key(
     return ApiKey(**values)
 
 
+def signing_secret(tenant_id: str, connection: Connection, *, preferred_key_id: str | None) -> bytes | None:
+    """Encrypted, of the preferred key if it is active, else of the newest active one; None without any."""
+    is_preferred = sa.case((api_keys.c.id == preferred_key_id, 1), else_=0)
+    return connection.execute(
+        sa.select(api_keys.c.signing_secret)
+        .where(api_keys.c.tenant_id == tenant_id, api_keys.c.revoked_at.is_(None))
+        .order_by(is_preferred.desc(), api_keys.c.created_at.desc(), api_keys.c.id.desc())
+        .limit(1)
+    ).scalar_one_or_none()
+
+
 def list_keys(tenant_id: str, connection: Connection) -> list[ApiKey]:
-    query = sa.select(*_KEY_COLUMNS).where(api_keys.c.tenant_id == tenant_id).order_by(api_keys.c.created_at)
-    return [ApiKey(**row._mapping) for row in connection.execute(query)]
+    """Oldest first, revoked ones among them."""
+    query = sa.select(*_KEY_COLUMNS).where(api_keys.c.tenant_id == tenant_id)
+    rows = connection.execute(query.order_by(api_keys.c.created_at, api_keys.c.id))
+    return [ApiKey(**row._mapping) for row in rows]
+
+
+def list_keys_page(tenant_id: str, connection: Connection, *, limit: int, offset: int = 0) -> tuple[list[ApiKey], int]:
+    """(keys newest first, revoked ones among them; how many there are in all)."""
+    query = sa.select(*_KEY_COLUMNS).where(api_keys.c.tenant_id == tenant_id)
+    rows = connection.execute(
+        query.order_by(api_keys.c.created_at.desc(), api_keys.c.id.desc()).limit(limit).offset(offset)
+    )
+    total = sa.select(sa.func.count()).where(api_keys.c.tenant_id == tenant_id)
+    return [ApiKey(**row._mapping) for row in rows], connection.execute(total).scalar_one()
+
+
+def get_key(tenant_id: str, connection: Connection, key_id: str) -> ApiKey | None:
+    query = sa.select(*_KEY_COLUMNS).where(api_keys.c.tenant_id == tenant_id, api_keys.c.id == key_id)
+    row = connection.execute(query).first()
+    return ApiKey(**row._mapping) if row else None
+
+
+def count_live_keys(tenant_id: str, connection: Connection) -> int:
+    query = sa.select(sa.func.count()).where(api_keys.c.tenant_id == tenant_id, api_keys.c.revoked_at.is_(None))
+    return connection.execute(query).scalar_one()
+
+
+def newest_key(tenant_id: str, connection: Connection, issuer: str) -> ApiKey | None:
+    """The last key of that issuer, revoked or not."""
+    query = (
+        sa.select(*_KEY_COLUMNS)
+        .where(api_keys.c.tenant_id == tenant_id, api_keys.c.issuer == issuer)
+        .order_by(api_keys.c.created_at.desc(), api_keys.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    return ApiKey(**row._mapping) if row else None
 
 
 def revoke_key(tenant_id: str, connection: Connection, key_id: str) -> bool:
-    """True when there was such a key; revoking twice keeps the first time."""
+    """True when it was live until now; a revoked key keeps the time it was revoked at."""
     result = connection.execute(
         sa.update(api_keys)
-        .where(api_keys.c.tenant_id == tenant_id, api_keys.c.id == key_id)
-        .values(revoked_at=sa.func.coalesce(api_keys.c.revoked_at, now()))
+        .where(api_keys.c.tenant_id == tenant_id, api_keys.c.id == key_id, api_keys.c.revoked_at.is_(None))
+        .values(revoked_at=now())
     )
     return result.rowcount == 1
+
+
+def revoke_issued_keys(tenant_id: str, connection: Connection, issuer: str) -> None:
+    """Ends every live key of that issuer."""
+    connection.execute(
+        sa.update(api_keys)
+        .where(api_keys.c.tenant_id == tenant_id, api_keys.c.issuer == issuer, api_keys.c.revoked_at.is_(None))
+        .values(revoked_at=now())
+    )
+
+
+# Asked at every request: one statement, made once.
+_TENANT_COLUMNS = [tenants.c[name] for name in Tenant.__dataclass_fields__]
+LIVE_KEY = (
+    sa.select(*_KEY_COLUMNS, *_TENANT_COLUMNS)
+    .join_from(api_keys, tenants, tenants.c.id == api_keys.c.tenant_id)
+    .where(api_keys.c.key_hash == sa.bindparam("key_hash"), api_keys.c.revoked_at.is_(None))
+)
 
 
 @across_tenants("the key is what tells the tenant")
 def find_by_key_hash(connection: Connection, key_hash: str) -> tuple[ApiKey, Tenant] | None:
     """The key that is not revoked and its tenant."""
-    row = connection.execute(
-        sa.select(*_KEY_COLUMNS).where(api_keys.c.key_hash == key_hash, api_keys.c.revoked_at.is_(None))
-    ).first()
+    row = connection.execute(LIVE_KEY, {"key_hash": key_hash}).first()
     if row is None:
         return None
-    key = ApiKey(**row._mapping)
-    tenant = get_tenant(key.tenant_id, connection)
-    assert tenant is not None, "a key has a tenant"
-    return key, tenant
-
-
-@across_tenants("integrations stand above tenants")
-def create_integration(
-    connection: Connection, *, name: str, secret_prefix: str, secret_hash: str, allowed_networks: Sequence[str]
-) -> Integration | None:
-    """The new integration, or None where the name is taken."""
-    values: dict[str, Any] = {
-        "id": new_id(),
-        "name": name,
-        "secret_prefix": secret_prefix,
-        "allowed_networks": list(allowed_networks),
-        "features": list(FEATURES),
-        "is_enabled": True,
-        "created_at": now(),
-    }
-    if not insert_ignoring(connection, integrations, {**values, "secret_hash": secret_hash}):
-        return None
-    return get_integration(connection, values["id"])
-
-
-@across_tenants("integrations stand above tenants")
-def get_integration(connection: Connection, id_or_name: str) -> Integration | None:
-    from store.ids import parse_id
-
-    found_id = parse_id(id_or_name)
-    condition = integrations.c.id == found_id if found_id else integrations.c.name == id_or_name
-    row = connection.execute(sa.select(*_INTEGRATION_COLUMNS).where(condition)).first()
-    return _integration(row) if row else None
-
-
-@across_tenants("integrations stand above tenants")
-def list_integrations(connection: Connection) -> list[Integration]:
-    rows = connection.execute(sa.select(*_INTEGRATION_COLUMNS).order_by(integrations.c.created_at))
-    return [_integration(row) for row in rows]
-
-
-@across_tenants("integrations stand above tenants")
-def update_integration(connection: Connection, integration_id: str, **values: Any) -> None:
-    """Sets the given columns: allowed_networks or is_enabled."""
-    connection.execute(sa.update(integrations).where(integrations.c.id == integration_id).values(**values))
-
-
-@across_tenants("integrations stand above tenants")
-def set_integration_secret(connection: Connection, integration_id: str, secret_prefix: str, secret_hash: str) -> None:
-    connection.execute(
-        sa.update(integrations)
-        .where(integrations.c.id == integration_id)
-        .values(secret_prefix=secret_prefix, secret_hash=secret_hash)
-    )
+    of_key = len(_KEY_COLUMNS)
+    values = dict(zip(Tenant.__dataclass_fields__, row[of_key:], strict=True))
+    for name in ("features", "widget_origins"):
+        values[name] = tuple(values[name])
+    return ApiKey(*row[:of_key]), Tenant(**values)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
 
-from store.database import id_column, metadata, time_column
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.communications import lock
+from store.database import id_column, metadata, now, time_column, upsert
+from store.ids import new_id
 
 stages = sa.Table(
     "analysis_stages",
@@ -61,3 +69,209 @@ qc_evaluations = sa.Table(
     sa.Column("criteria", sa.JSON, nullable=False),
     time_column("created_at", nullable=False),
 )
+
+
+STAGES = ("summary", "qc", "memory")
+STATUSES = ("pending", "processing", "success", "error", "skipped")
+# Of a profile's items the newest are given, what is remembered before what was promised.
+MOST_PROFILE_ITEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NewItem:
+    """What analysis found; `subtype` is a key of the category, `meta["deadline"]` a commitment's."""
+
+    item_type: str
+    content: str
+    subtype: str | None = None
+    meta: dict[str, Any] | None = None
+    speaker_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A stored item; one of memory belongs to a person, and to no summary."""
+
+    id: str
+    summary_id: str | None
+    item_type: str
+    subtype: str | None
+    content: str
+    meta: dict[str, Any] | None
+    speaker_id: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionResult:
+    """`value_type` is binary or numeric; `value` is None where the criterion does not apply or was not decided."""
+
+    code: str
+    value_type: str
+    value: bool | float | None
+    evidence: str = ""
+
+
+_ITEM_COLUMNS = [summary_items.c[name] for name in Item.__dataclass_fields__]
+
+
+def set_stage(
+    tenant_id: str,
+    connection: Connection,
+    communication_id: str,
+    stage: str,
+    status: str,
+    *,
+    error_message: str | None = None,
+) -> None:
+    """Puts the stage where it is now; its earlier message goes."""
+    assert stage in STAGES
+    assert status in STATUSES
+    values = {"tenant_id": tenant_id, "status": status, "error_message": error_message, "updated_at": now()}
+    statement = upsert(connection, stages).values(communication_id=communication_id, stage=stage, **values)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["communication_id", "stage"], set_=values, where=stages.c.tenant_id == tenant_id
+        )
+    )
+
+
+def put_summary(
+    tenant_id: str,
+    connection: Connection,
+    communication_id: str,
+    *,
+    text: str | None,
+    user_summary: str | None = None,
+    category: str | None = None,
+    items: Sequence[NewItem] = (),
+) -> str:
+    """The summary's id. Replaces what an earlier run left, its items included; the id stays."""
+    assert all(item.item_type in ("criteria", "commitment") for item in items)
+    lock(tenant_id, connection, communication_id)
+    made_at = now()
+    values = {"text": text, "user_summary": user_summary, "category": category, "updated_at": made_at}
+    statement = (
+        upsert(connection, summaries)
+        .values(id=new_id(), tenant_id=tenant_id, communication_id=communication_id, created_at=made_at, **values)
+        .on_conflict_do_update(
+            index_elements=["communication_id"], set_=values, where=summaries.c.tenant_id == tenant_id
+        )
+        .returning(summaries.c.id)
+    )
+    summary_id: str = connection.execute(statement).scalar_one()
+    connection.execute(
+        sa.delete(summary_items).where(summary_items.c.tenant_id == tenant_id, summary_items.c.summary_id == summary_id)
+    )
+    _insert_items(tenant_id, connection, communication_id, items, summary_id)
+    return summary_id
+
+
+def put_qc(
+    tenant_id: str,
+    connection: Connection,
+    communication_id: str,
+    *,
+    scenario_code: str,
+    score_pct: float | None,
+    comment: str | None,
+    status: str,
+    criteria: Sequence[CriterionResult],
+) -> str:
+    """The evaluation's id. Replaces what an earlier run left; the id stays.
+
+    `status` is success, or partial where some criteria could not be decided.
+    """
+    assert status in ("success", "partial")
+    values = {
+        "scenario_code": scenario_code,
+        "score_pct": score_pct,
+        "comment": comment,
+        "status": status,
+        "criteria": [asdict(each) for each in criteria],
+        "created_at": now(),
+    }
+    statement = (
+        upsert(connection, qc_evaluations)
+        .values(id=new_id(), tenant_id=tenant_id, communication_id=communication_id, **values)
+        .on_conflict_do_update(
+            index_elements=["communication_id"], set_=values, where=qc_evaluations.c.tenant_id == tenant_id
+        )
+        .returning(qc_evaluations.c.id)
+    )
+    evaluation_id: str = connection.execute(statement).scalar_one()
+    return evaluation_id
+
+
+def replace_memory(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[NewItem]) -> None:
+    """Puts what a communication taught of its people in place of what an earlier run left."""
+    assert all(item.item_type == "memory" and item.speaker_id for item in items)
+    lock(tenant_id, connection, communication_id)
+    connection.execute(
+        sa.delete(summary_items).where(
+            summary_items.c.tenant_id == tenant_id,
+            summary_items.c.communication_id == communication_id,
+            summary_items.c.item_type == "memory",
+        )
+    )
+    _insert_items(tenant_id, connection, communication_id, items)
+
+
+def forget_items(tenant_id: str, connection: Connection, item_ids: Sequence[str]) -> int:
+    """Takes items away, as memory that a later contact made untrue; how many there were."""
+    found = sa.delete(summary_items).where(summary_items.c.tenant_id == tenant_id, summary_items.c.id.in_(item_ids))
+    return connection.execute(found).rowcount
+
+
+def _insert_items(
+    tenant_id: str,
+    connection: Connection,
+    communication_id: str,
+    items: Sequence[NewItem],
+    summary_id: str | None = None,
+) -> None:
+    if not items:
+        return
+    made_at = now()
+    ids = sorted(new_id() for _ in items)  # lists go by time and id, and the items keep their order
+    rows = [
+        {
+            "id": id_,
+            "tenant_id": tenant_id,
+            "communication_id": communication_id,
+            "summary_id": summary_id,
+            "created_at": made_at,
+            **asdict(item),
+        }
+        for id_, item in zip(ids, items, strict=True)
+    ]
+    connection.execute(sa.insert(summary_items), rows)
+
+
+ITEMS_OF_COMMUNICATION = (
+    sa.select(*_ITEM_COLUMNS)
+    .where(
+        summary_items.c.tenant_id == sa.bindparam("tenant_id"),
+        summary_items.c.communication_id == sa.bindparam("communication_id"),
+        summary_items.c.item_type != "memory",
+    )
+    .order_by(summary_items.c.created_at, summary_items.c.id)
+)
+
+
+def list_items(tenant_id: str, connection: Connection, communication_id: str) -> list[Item]:
+    """Facts and promises of a communication, in their order. What it taught of its people is in their profiles."""
+    given = {"tenant_id": tenant_id, "communication_id": communication_id}
+    return [Item(*row) for row in connection.execute(ITEMS_OF_COMMUNICATION, given)]
+
+
+def list_items_of_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> list[Item]:
+    """What is remembered of a person, then what else is tied to them; newest first, at most MOST_PROFILE_ITEMS."""
+    table = summary_items.c
+    query = (
+        sa.select(*_ITEM_COLUMNS)
+        .where(table.tenant_id == tenant_id, table.speaker_id == speaker_id)
+        .order_by(sa.case((table.item_type == "memory", 0), else_=1), table.created_at.desc(), table.id)
+        .limit(MOST_PROFILE_ITEMS)
+    )
+    return [Item(*row) for row in connection.execute(query)]

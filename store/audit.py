@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from store.database import id_column, metadata, time_column
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import id_column, metadata, now, time_column
+from store.ids import new_id
 
 audit_entries = sa.Table(
     "audit_entries",
@@ -18,3 +24,39 @@ audit_entries = sa.Table(
     sa.Column("details", sa.JSON, nullable=False),
     sa.Index(None, "tenant_id", "at", "id"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """`subject` is what it was done to: an id, or null for the account itself."""
+
+    id: str
+    at: datetime
+    actor: str
+    action: str
+    subject: str | None
+    details: dict[str, Any]
+
+
+def add(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    actor: str,
+    action: str,
+    subject: str | None = None,
+    details: dict[str, Any] | None = None,
+) -> None:
+    """Notes what was done, in the transaction that does it. `details` hold no secrets."""
+    values = {"id": new_id(), "tenant_id": tenant_id, "at": now(), "actor": actor[:200], "action": action}
+    connection.execute(sa.insert(audit_entries).values(**values, subject=subject, details=details or {}))
+
+
+def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int = 0) -> tuple[list[AuditEntry], int]:
+    """(entries newest first, how many there are in all)."""
+    table = audit_entries.c
+    columns = [table[name] for name in AuditEntry.__dataclass_fields__]
+    query = sa.select(*columns).where(table.tenant_id == tenant_id).order_by(table.at.desc(), table.id.desc())
+    rows = connection.execute(query.limit(limit).offset(offset))
+    total = sa.select(sa.func.count()).select_from(audit_entries).where(table.tenant_id == tenant_id)
+    return [AuditEntry(**row._mapping) for row in rows], connection.execute(total).scalar_one()

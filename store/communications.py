@@ -211,6 +211,15 @@ def update(tenant_id: str, connection: Connection, communication_id: str, **valu
     )
 
 
+def lock(tenant_id: str, connection: Connection, communication_id: str) -> None:
+    """No other transaction that locks it goes on before this one ends. On SQLite writers are one at a time anyway."""
+    connection.execute(
+        sa.select(communications.c.id)
+        .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
+        .with_for_update(key_share=True)
+    )
+
+
 def replace_content(
     tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]
 ) -> None:
@@ -231,11 +240,7 @@ def replace_content(
 def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> None:
     """Adds turns at the end. The communication's row is locked first, so that two writers
     do not take the same index."""
-    connection.execute(
-        sa.select(communications.c.id)
-        .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
-        .with_for_update()
-    )
+    lock(tenant_id, connection, communication_id)
     last = connection.execute(
         sa.select(sa.func.max(content_items.c.idx)).where(
             content_items.c.tenant_id == tenant_id, content_items.c.communication_id == communication_id
@@ -249,19 +254,27 @@ def append_content(tenant_id: str, connection: Connection, communication_id: str
     connection.execute(sa.insert(content_items), rows)
 
 
+CONTENT = (
+    sa.select(content_items.c.idx, *(content_items.c[name] for name in ContentItem.__dataclass_fields__))
+    .where(
+        content_items.c.tenant_id == sa.bindparam("tenant_id"),
+        content_items.c.communication_id == sa.bindparam("communication_id"),
+    )
+    .order_by(content_items.c.idx)
+)
+
+
 def list_content(
     tenant_id: str, connection: Connection, communication_id: str, *, first_idx: int = 0, limit: int | None = None
 ) -> list[tuple[int, ContentItem]]:
     """(idx, item) in order. Items with neither text nor media are left out."""
-    table = content_items.c
-    query = (
-        sa.select(table.idx, table.kind, table.text, table.label, table.start_ms, table.end_ms, table.at, table.media)
-        .where(table.tenant_id == tenant_id, table.communication_id == communication_id, table.idx >= first_idx)
-        .order_by(table.idx)
-    )
+    statement = CONTENT
+    if first_idx:
+        statement = statement.where(content_items.c.idx >= first_idx)
     if limit is not None:
-        query = query.limit(limit)
-    items = ((row[0], ContentItem(*row[1:])) for row in connection.execute(query))
+        statement = statement.limit(limit)
+    given = {"tenant_id": tenant_id, "communication_id": communication_id}
+    items = ((row[0], ContentItem(*row[1:])) for row in connection.execute(statement, given))
     return [(idx, item) for idx, item in items if item.text or item.media]
 
 

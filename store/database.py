@@ -7,6 +7,7 @@ applies, instead of failing when a read transaction turns into a write.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -87,6 +88,7 @@ class Database:
         self.engine = make_engine(self.url, synchronous="FULL")
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
+        self._of_thread = threading.local()
 
     @property
     def shown_url(self) -> str:
@@ -100,8 +102,24 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Raises Unavailable where the database does not answer."""
+        shared: Connection | None = getattr(self._of_thread, "connection", None)
+        if shared is not None:
+            yield shared
+            return
         with _answering(), self.engine.connect() as connection, connection.begin():
             yield connection
+
+    @contextmanager
+    def one_read(self) -> Iterator[None]:
+        """Every `read()` of this thread inside is the same transaction. For work that only reads: on SQLite it does not
+        see what is written meanwhile, itself included."""
+        before: Connection | None = getattr(self._of_thread, "connection", None)
+        with self.read() as connection:
+            self._of_thread.connection = connection
+            try:
+                yield
+            finally:
+                self._of_thread.connection = before
 
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:

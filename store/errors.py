@@ -6,13 +6,15 @@ One place (`api/http.py`) turns them into bodies. Rooms below raise them and kno
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Mapping
 from typing import ClassVar
 
 
 class ParleyError(Exception):
     """Base of everything that is answered with a documented error body.
 
-    `message` is for people, `code` for programs, `param` names the field that was wrong.
+    `message` is for people, `code` for programs, `param` names the field that was wrong. `details` are what belongs to
+    a code besides; only Integration's bodies show them.
     """
 
     status: ClassVar[int] = 500
@@ -26,12 +28,14 @@ class ParleyError(Exception):
         code: str | None = None,
         param: str | None = None,
         retry_after_s: int | None = None,
+        details: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code if code is not None else self.default_code
         self.param = param
         self.retry_after_s = retry_after_s
+        self.details = dict(details or {})
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors travel from child processes; by default unpickling would call __init__ without its keywords.
@@ -69,6 +73,14 @@ class MethodNotAllowed(ParleyError):
     type = "invalid_request_error"
 
 
+class TooSlow(ParleyError):
+    """The request's head or body came slower than it may."""
+
+    status = 408
+    type = "invalid_request_error"
+    default_code = "request_timeout"
+
+
 class Conflict(ParleyError):
     status = 409
     type = "invalid_request_error"
@@ -78,6 +90,12 @@ class TooLarge(ParleyError):
     status = 413
     type = "invalid_request_error"
     default_code = "file_too_large"
+
+
+class HeadTooLarge(ParleyError):
+    status = 431
+    type = "invalid_request_error"
+    default_code = "head_too_large"
 
 
 class Unprocessable(ParleyError):

@@ -13,6 +13,8 @@ import sqlalchemy as sa
 from store.database import Connection, id_column, metadata, now, time_column, upsert
 from store.scope import across_tenants
 
+DELETE_BLOB = "delete_blob"
+FORGET_COMMUNICATION = "forget_communication"
 FORGET_DOCUMENT = "forget_document"
 INDEX_COMMUNICATION = "index_communication"
 

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import sqlalchemy as sa
 import structlog
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 
 from store.database import Database, make_engine, metadata, now, time_column
 from store.errors import Unavailable
@@ -47,10 +47,12 @@ ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 @dataclass(frozen=True, slots=True)
 class QueuePlan:
-    """A queue and how many of its jobs one process works on at the same time."""
+    """A queue and how many of its jobs one process works on at the same time; in a partitioned one also, how many of
+    one partition."""
 
     name: str
     places: int
+    places_per_partition: int | None = None
 
 
 class Jobs:
@@ -128,6 +130,7 @@ class Jobs:
             DBOS.register_queue(
                 plan.name,
                 worker_concurrency=plan.places,
+                partition_worker_concurrency=plan.places_per_partition,
                 polling_interval_sec=self._settings.job_poll_s,
                 on_conflict="always_update",
             )
@@ -145,8 +148,21 @@ class Jobs:
         if self._slot is not None:
             self._slot.close()
 
-    def enqueue(self, queue: str, workflow_id: str, function: Callable[..., Any], *arguments: Any) -> None:
-        with SetWorkflowID(workflow_id):
+    def enqueue(
+        self,
+        queue: str,
+        workflow_id: str,
+        function: Callable[..., Any],
+        *arguments: Any,
+        delay_s: float | None = None,
+        partition: str | None = None,
+    ) -> None:
+        """Starts a job; under an id that is known already it does nothing. A job that is delayed holds no place.
+
+        Every job of a partitioned queue names its partition, and none of another queue does.
+        """
+        options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)
+        with SetWorkflowID(workflow_id), options:
             DBOS.enqueue_workflow(queue, function, *arguments)
 
     def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
@@ -208,8 +224,13 @@ class Jobs:
 
     def _sweep(self) -> None:
         for sweep in (*self._sweeps, self._forget_ended):
-            if not self._stop.is_set():
+            if self._stop.is_set():
+                return
+            try:
                 sweep()
+            # One that fails, for whatever reason, must not keep the others from their work.
+            except Exception:
+                log.exception("a sweep failed", sweep=getattr(sweep, "__qualname__", str(sweep)))
 
     def _forget_ended(self) -> None:
         """Deletes the records of jobs that ended a while ago: they hold texts that live elsewhere too."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,9 +22,26 @@ rate_windows = sa.Table(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A bucket's present window: how many of `limit` were counted, and the seconds until the next one begins."""
+
+    limit: int
+    count: int
+    reset_s: int
+
+    @property
+    def is_over(self) -> bool:
+        return self.count > self.limit
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.count)
+
+
 @across_tenants("a bucket names its key or visitor")
-def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> int:
-    """Counts one request. 0 when it is within `limit` of this window, else the seconds until the next window."""
+def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> Window:
+    """Counts one request, whether it is within the limit or not."""
     clock = time.time()
     window = int(clock // window_s)
     statement = (
@@ -32,7 +51,7 @@ def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) 
         .returning(rate_windows.c.count)
     )
     count = connection.execute(statement).scalar_one()
-    return 0 if count <= limit else max(1, int((window + 1) * window_s - clock + 0.999))
+    return Window(limit, count, reset_s=max(1, math.ceil((window + 1) * window_s - clock)))
 
 
 @across_tenants("housekeeping")

@@ -24,12 +24,14 @@ def import_tables() -> None:
         deliveries,
         idempotency,
         index_work,
+        integrations,
         jobs,
         knowledge,
         limits,
         payments,
         sessions,
         speakers,
+        tariffs,
         transcriptions,
     )
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from store.database import id_column, metadata, time_column
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import id_column, metadata, now, time_column
+from store.ids import new_id
+from store.scope import across_tenants
+
+# What ended is kept this long, so that a page can still say what became of it.
+KEPT_AFTER_END = timedelta(days=1)
 
 session_codes = sa.Table(
     "session_codes",
@@ -31,3 +40,121 @@ cabinet_sessions = sa.Table(
     sa.Index(None, "tenant_id"),
     sa.Index(None, "expires_at"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A one-time code as it is stored: without its text."""
+
+    id: str
+    tenant_id: str
+    expires_at: datetime
+    used_at: datetime | None
+
+    @property
+    def opens(self) -> bool:
+        return self.used_at is None and self.expires_at > now()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser's session of the cabinet."""
+
+    id: str
+    tenant_id: str
+    expires_at: datetime
+
+
+def add_code(tenant_id: str, connection: Connection, *, code_hash: str, expires_at: datetime) -> str:
+    """The id of the new code."""
+    code_id = new_id()
+    connection.execute(
+        sa.insert(session_codes).values(
+            id=code_id,
+            tenant_id=tenant_id,
+            code_hash=code_hash,
+            created_at=now(),
+            expires_at=expires_at,
+            used_at=None,
+        )
+    )
+    return code_id
+
+
+@across_tenants("the code is what tells the tenant")
+def find_code(connection: Connection, code_hash: str) -> Code | None:
+    columns = [session_codes.c[name] for name in Code.__dataclass_fields__]
+    row = connection.execute(sa.select(*columns).where(session_codes.c.code_hash == code_hash)).first()
+    return Code(**row._mapping) if row else None
+
+
+@across_tenants("the code is what tells the tenant")
+def spend_code(connection: Connection, code_hash: str) -> tuple[str, str] | None:
+    """(tenant id, code id) for the one transaction that spends a code which is neither used nor expired."""
+    moment = now()
+    row = connection.execute(
+        sa.update(session_codes)
+        .where(
+            session_codes.c.code_hash == code_hash,
+            session_codes.c.used_at.is_(None),
+            session_codes.c.expires_at > moment,
+        )
+        .values(used_at=moment)
+        .returning(session_codes.c.tenant_id, session_codes.c.id)
+    ).first()
+    return (row[0], row[1]) if row else None
+
+
+def add_session(tenant_id: str, connection: Connection, *, token_hash: str, expires_at: datetime) -> Session:
+    session = Session(id=new_id(), tenant_id=tenant_id, expires_at=expires_at)
+    connection.execute(
+        sa.insert(cabinet_sessions).values(
+            id=session.id,
+            tenant_id=tenant_id,
+            token_hash=token_hash,
+            created_at=now(),
+            expires_at=expires_at,
+            ended_at=None,
+        )
+    )
+    return session
+
+
+@across_tenants("the cookie is what tells the tenant")
+def find_session(connection: Connection, token_hash: str) -> Session | None:
+    """The session that has neither ended nor expired."""
+    columns = [cabinet_sessions.c[name] for name in Session.__dataclass_fields__]
+    row = connection.execute(
+        sa.select(*columns).where(
+            cabinet_sessions.c.token_hash == token_hash,
+            cabinet_sessions.c.ended_at.is_(None),
+            cabinet_sessions.c.expires_at > now(),
+        )
+    ).first()
+    return Session(**row._mapping) if row else None
+
+
+def end_session(tenant_id: str, connection: Connection, session_id: str) -> bool:
+    """True for the one transaction that ended it."""
+    changed = connection.execute(
+        sa.update(cabinet_sessions)
+        .where(
+            cabinet_sessions.c.tenant_id == tenant_id,
+            cabinet_sessions.c.id == session_id,
+            cabinet_sessions.c.ended_at.is_(None),
+        )
+        .values(ended_at=now())
+    )
+    return changed.rowcount == 1
+
+
+@across_tenants("the sweeper forgets what ended")
+def forget_ended(connection: Connection) -> None:
+    """Deletes codes and sessions that expired, or ended, a while ago."""
+    before = now() - KEPT_AFTER_END
+    connection.execute(sa.delete(session_codes).where(session_codes.c.expires_at < before))
+    connection.execute(
+        sa.delete(cabinet_sessions).where(
+            sa.or_(cabinet_sessions.c.expires_at < before, cabinet_sessions.c.ended_at < before)
+        )
+    )

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
 
-from store.database import id_column, metadata, time_column
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.communications import lock
+from store.database import id_column, metadata, now, time_column
+from store.database import upsert as insert_or
+from store.errors import InvalidRequest
+from store.ids import new_id
+
+ROLES = ("client", "sales", "support", "employee", "unknown")
+MOST_NAME_CHARACTERS = 200
+_MOST_KEY_CHARACTERS = 400
 
 speakers = sa.Table(
     "speakers",
@@ -34,3 +49,203 @@ communication_speakers = sa.Table(
     sa.Column("label", sa.String(64), nullable=True),  # joins content_items.label; null while unbound
     sa.Index(None, "tenant_id", "speaker_id"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """A person's profile."""
+
+    id: str
+    tenant_id: str
+    external_id: str | None
+    name: str | None
+    role: str
+    department: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Attending:
+    """A person in a communication: the role is the one they have there, `label` their voice's once it is known."""
+
+    speaker_id: str
+    role: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A person of a communication with the names of the profile."""
+
+    id: str
+    external_id: str | None
+    name: str | None
+    role: str
+    label: str | None
+
+
+_COLUMNS = [speakers.c[name] for name in Speaker.__dataclass_fields__]
+_PARTICIPANT_COLUMNS = (
+    speakers.c.id,
+    speakers.c.external_id,
+    speakers.c.name,
+    communication_speakers.c.role,
+    communication_speakers.c.label,
+)
+_ATTENDED = communication_speakers.join(speakers, speakers.c.id == communication_speakers.c.speaker_id)
+
+
+def normal_role(role: str | None) -> str:
+    """One of ROLES: what is empty is unknown, and what is none of them employee."""
+    if role is None or not role.strip():
+        return "unknown"
+    return role if role in ROLES else "employee"
+
+
+def name_key(name: str) -> str:
+    """What a name is compared by: whole, whatever the case, in one Unicode form."""
+    return unicodedata.normalize("NFC", name.strip().casefold())[:_MOST_KEY_CHARACTERS]
+
+
+def upsert(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    external_id: str | None,
+    name: str | None,
+    role: str | None = None,
+    department: str | None = None,
+) -> Speaker:
+    """The profile of the external id, else of the name (the one updated last), made where there is none.
+
+    What is given replaces what the profile has; what is empty leaves it. A person with neither id nor name gets a
+    profile at each call. One transaction a tenant at a time goes through here. Raises InvalidRequest for a name or
+    department of more than 200 characters.
+    """
+    external_id, name, department = ((text or "").strip() or None for text in (external_id, name, department))
+    for field, text in (("name", name), ("department", department)):
+        if text is not None and len(text) > MOST_NAME_CHARACTERS:
+            raise InvalidRequest(
+                f"speakers: {field} has at most {MOST_NAME_CHARACTERS} characters.", param=f"speakers.{field}"
+            )
+    _wait_for_others(tenant_id, connection)
+    there = None
+    if external_id is not None:
+        there = find(tenant_id, connection, external_id=external_id)
+    elif name is not None:
+        there = find(tenant_id, connection, name=name)
+    known_role = normal_role(role)
+    if there is not None:
+        name = name or there.name
+        values = {
+            "name": name,
+            "role": there.role if known_role == "unknown" else known_role,
+            "department": department or there.department,
+            "updated_at": max(now(), there.updated_at),
+        }
+        connection.execute(
+            sa.update(speakers)
+            .where(speakers.c.tenant_id == tenant_id, speakers.c.id == there.id)
+            .values(**values, name_key=name_key(name) if name else None)
+        )
+        return Speaker(**{**asdict(there), **values})
+    made_at = now()
+    made = Speaker(new_id(), tenant_id, external_id, name, known_role, department, made_at, made_at)
+    connection.execute(sa.insert(speakers).values(**asdict(made), name_key=name_key(name) if name else None))
+    return made
+
+
+def _wait_for_others(tenant_id: str, connection: Connection) -> None:
+    """Until the transaction ends no other one makes profiles of this tenant: names have no unique key, and people given
+    in different orders must not lock each other's rows. On SQLite writers are one at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(f"speakers of {tenant_id}".encode()).digest()[:8], "big", signed=True)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(number)))
+
+
+def get(tenant_id: str, connection: Connection, speaker_id: str) -> Speaker | None:
+    return find(tenant_id, connection, speaker_id=speaker_id)
+
+
+def find(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    speaker_id: str | None = None,
+    external_id: str | None = None,
+    name: str | None = None,
+) -> Speaker | None:
+    """The profile that matches all that is given; of several the one updated last."""
+    assert speaker_id or external_id or name is not None
+    query = sa.select(*_COLUMNS).where(speakers.c.tenant_id == tenant_id)
+    if speaker_id is not None:
+        query = query.where(speakers.c.id == speaker_id)
+    if external_id is not None:
+        query = query.where(speakers.c.external_id == external_id)
+    if name is not None:
+        query = query.where(speakers.c.name_key == name_key(name))
+    row = connection.execute(query.order_by(speakers.c.updated_at.desc(), speakers.c.id.desc()).limit(1)).first()
+    return Speaker(*row) if row else None
+
+
+def attach(tenant_id: str, connection: Connection, communication_id: str, people: Sequence[Attending]) -> None:
+    """Adds people to a communication in their order. Who is there already stays as they are: a step may run twice."""
+    if not people:
+        return
+    rows = [
+        {"tenant_id": tenant_id, "communication_id": communication_id, "position": position, **asdict(person)}
+        for position, person in enumerate(people)
+    ]
+    connection.execute(insert_or(connection, communication_speakers).on_conflict_do_nothing(), rows)
+
+
+def bind_label(
+    tenant_id: str, connection: Connection, communication_id: str, speaker_id: str, label: str | None
+) -> bool:
+    """Says whose voice a label is; it is nobody else's then. False where the person is not in the communication."""
+    lock(tenant_id, connection, communication_id)
+    table = communication_speakers.c
+    here = (table.tenant_id == tenant_id, table.communication_id == communication_id)
+    bound = connection.execute(
+        sa.update(communication_speakers).where(*here, table.speaker_id == speaker_id).values(label=label)
+    )
+    if bound.rowcount == 1 and label is not None:
+        others = sa.update(communication_speakers).where(*here, table.speaker_id != speaker_id, table.label == label)
+        connection.execute(others.values(label=None))
+    return bound.rowcount == 1
+
+
+PARTICIPANTS = (
+    sa.select(*_PARTICIPANT_COLUMNS)
+    .select_from(_ATTENDED)
+    .where(
+        communication_speakers.c.tenant_id == sa.bindparam("tenant_id"),
+        communication_speakers.c.communication_id == sa.bindparam("communication_id"),
+    )
+    .order_by(communication_speakers.c.position, communication_speakers.c.speaker_id)
+)
+
+
+def list_participants(tenant_id: str, connection: Connection, communication_id: str) -> list[Participant]:
+    given = {"tenant_id": tenant_id, "communication_id": communication_id}
+    return [Participant(*row) for row in connection.execute(PARTICIPANTS, given)]
+
+
+def list_participants_of(
+    tenant_id: str, connection: Connection, communication_ids: Sequence[str]
+) -> dict[str, list[Participant]]:
+    """By communication, in one statement."""
+    if not communication_ids:
+        return {}
+    table = communication_speakers.c
+    query = (
+        sa.select(table.communication_id, *_PARTICIPANT_COLUMNS)
+        .select_from(_ATTENDED)
+        .where(table.tenant_id == tenant_id, table.communication_id.in_(communication_ids))
+        .order_by(table.position, table.speaker_id)
+    )
+    found: dict[str, list[Participant]] = {communication_id: [] for communication_id in communication_ids}
+    for row in connection.execute(query):
+        found[row[0]].append(Participant(*row[1:]))
+    return found

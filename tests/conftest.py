@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import uuid
 from collections.abc import Callable, Iterator
 
 import pytest
-import sqlalchemy as sa
 
 from tests.support import postgresql
 from tests.support.server import Account, RunningServer
@@ -20,7 +18,12 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server without a language model, shared by tests that leave it running and use accounts of their own."""
-    running = RunningServer(tmp_path_factory.mktemp("server"), mcp_requests_per_minute="100000", sweep_s="0.5")
+    running = RunningServer(
+        tmp_path_factory.mktemp("server"),
+        mcp_requests_per_minute="100000",
+        sweep_s="0.5",
+        payment_provider="sandbox",
+    )
     try:
         yield running.start()
     finally:
@@ -54,9 +57,4 @@ def postgresql_cluster() -> Iterator[str]:
 @pytest.fixture
 def postgresql_url(postgresql_cluster: str) -> str:
     """An empty database of its own on the run's cluster."""
-    name = f"t{uuid.uuid4().hex}"
-    admin = sa.create_engine(postgresql_cluster.format(name="postgres"), isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    admin.dispose()
-    return postgresql_cluster.format(name=name)
+    return postgresql.new_database(postgresql_cluster)

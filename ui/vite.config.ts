@@ -1,6 +1,7 @@
 import { defineConfig } from "vite";
 
-// The page at `/`. Files without a hash in their name are not cached, so everything but index.html has one.
+// The page at `/`, the API descriptions at `/docs`, and the style of the pages that the server writes itself
+// (api/templates). Files without a hash in their name are not cached, so everything but the pages has one.
 export default defineConfig({
   root: "site",
   publicDir: false,
@@ -9,6 +10,10 @@ export default defineConfig({
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 2000, // Swagger UI, which the page at `/` does not load
     target: "baseline-widely-available",
+    rolldownOptions: {
+      input: { index: "site/index.html", docs: "site/docs.html", pages: "site/styles/pages.css" },
+    },
   },
 });

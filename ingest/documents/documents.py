@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
 import structlog
 
+from accounts import webhooks
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
 from ingest.documents.parsed import Limits
@@ -18,8 +20,8 @@ from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import index_work, knowledge
 from store.blobs import BlobInfo, Blobs
-from store.database import Database
-from store.errors import NotFound
+from store.database import Connection, Database
+from store.errors import NotFound, ParleyError
 from store.index_work import FORGET_DOCUMENT
 from store.jobs import ENDED_BADLY, step, workflow
 from store.knowledge import Document, StoredChunk
@@ -65,9 +67,11 @@ def record(
     file_name: str,
     blob_key: str,
     blob: BlobInfo,
+    key_id: str | None = None,
+    also: Callable[[Connection, Document, bool], None] | None = None,
 ) -> tuple[Document, bool]:
     """Takes an uploaded blob in as a document: (its record, whether it is new). The same bytes in the same space are
-    the document that is there. The sweeper starts its job, if nobody does before.
+    the document that is there. `also` runs in the same transaction. The sweeper starts the job, if nobody does before.
 
     Raises NotFound where the space went away meanwhile.
     """
@@ -85,7 +89,10 @@ def record(
                 size_bytes=blob.size,
                 sha256=blob.sha256,
                 blob_key=blob_key,
+                key_id=key_id,
             )
+            if also is not None:
+                also(connection, document, is_new)
     if not is_new:
         blobs.delete(blob_key)
     if document is None:
@@ -102,11 +109,20 @@ def accept(tenant_id: str, **values: Any) -> tuple[Document, bool]:
         raise
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
-        house.blobs.delete(values["blob_key"])
+        _delete_unless_recorded(house, tenant_id, values["document_id"], values["blob_key"])
         raise
     if is_new:
         start_or_leave(document.id, start, document)
     return document, is_new
+
+
+def _delete_unless_recorded(house: Workshop, tenant_id: str, document_id: str, blob_key: str) -> None:
+    """A commit whose acknowledgement was lost on the way is a commit: better a blob too many than a row without one."""
+    with suppress(ParleyError):
+        with house.database.read() as connection:
+            recorded = knowledge.get_document(tenant_id, connection, document_id)
+        if recorded is None:
+            house.blobs.delete(blob_key)
 
 
 def reindex(tenant_id: str, document_id: str) -> Document:
@@ -282,10 +298,7 @@ def _index_batch(house: Workshop, tenant_id: str, document_id: str, first: int) 
 
 @step(name="finish_document")
 def _finish(tenant_id: str, document_id: str, run: int, chunk_count: int) -> None:
-    with workshop().database.write() as connection:
-        knowledge.update_document(
-            tenant_id, connection, document_id, run, status="success", progress=1.0, chunk_count=chunk_count
-        )
+    _end(tenant_id, document_id, run, status="success", progress=1.0, chunk_count=chunk_count)
 
 
 @step(name="fail_document")
@@ -295,9 +308,27 @@ def _fail(tenant_id: str, document_id: str, run: int, code: str, message: str) -
 
 def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: str) -> None:
     """Ends a run in `error`."""
-    values = {"status": "error", "error_code": code, "error_message": message, "progress": 1.0}
+    _end(tenant_id, document_id, run, status="error", error_code=code, error_message=message, progress=1.0)
+
+
+def _end(tenant_id: str, document_id: str, run: int, **values: Any) -> None:
+    """Ends a run and tells of it in one transaction: once, however often the step runs."""
+    delivery = None
     with workshop().database.write() as connection:
-        knowledge.update_document(tenant_id, connection, document_id, run, **values)
+        if knowledge.update_document(tenant_id, connection, document_id, run, **values):
+            document = knowledge.get_document(tenant_id, connection, document_id)
+            assert document is not None, "what was updated is there"
+            fields = {"document_id": document.id, "space_id": document.space_id}
+            failed = {} if document.error_code is None else {"error_code": document.error_code}
+            delivery = webhooks.emit(
+                tenant_id,
+                connection,
+                event="kb.failed" if failed else "kb.completed",
+                subject=workflow_id(document_id, run),
+                fields=fields | failed,
+                key_id=document.key_id,
+            )
+    webhooks.start(delivery)
 
 
 def _failed(code: str, message: str) -> Parsed:

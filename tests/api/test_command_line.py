@@ -46,16 +46,31 @@ def test_commands_that_need_the_database_say_so_before_it_is_made(parley: Parley
 
 def test_a_client_is_made_shown_changed_and_listed(parley: Parley) -> None:
     parley("migrate")
-    made = printed(parley("client", "create", "--external-id", "acme", "--email", "a@acme.example", "--json"))
-    assert made["api_key"].startswith("sk_live_")
+    create = ["client", "create", "--external-id", "acme", "--email", "A@Acme.example", "--language", "en"]
+    made = printed(parley(*create, "--json", signup_credit="12.5"))
+    assert made.pop("api_key").startswith("sk_live_")
+    assert made.pop("chat_id")
     assert made["features"] == ["chat", "qc", "memory", "vision", "kb"]
-    changed = printed(
-        parley("client", "set", "acme", "--name", "Acme", "--feature", "kb", "--feature", "chat", "--paused", "--json")
-    )
-    assert (changed["name"], changed["features"], changed["is_active"]) == ("Acme", ["kb", "chat"], False)
-    assert changed["email"] == "a@acme.example"
+    assert (made["balance_rub"], made["tariff"], made["language"]) == ("12.50", "Base", "en")
+    assert (made["is_active"], made["pause_reason"], made["allow_credit"]) == (True, None, False)
+    changes = ["--name", "Acme", "--feature", "kb", "--feature", "chat", "--paused", "--allow-credit"]
+    changed = printed(parley("client", "set", "acme", *changes, "--time-zone", "Asia/Omsk", "--json"))
+    assert changed == made | {
+        "name": "Acme",
+        "features": ["kb", "chat"],
+        "is_active": False,
+        "pause_reason": "operator",
+        "allow_credit": True,
+        "time_zone": "Asia/Omsk",
+    }
     assert printed(parley("client", "show", made["tenant_id"], "--json")) == changed
-    assert printed(parley("client", "list", "--json")) == [changed]
+    (listed,) = printed(parley("client", "list", "--json"))
+    assert listed.items() <= changed.items()
+    back = printed(parley("client", "set", "acme", "--active", "--no-allow-credit", "--email", "", "--json"))
+    assert back == changed | {"is_active": True, "pause_reason": None, "allow_credit": False, "email": None}
+    shown = parley("client", "show", "acme").stdout
+    assert "12.50" in shown
+    assert "Base" in shown
 
 
 def test_an_external_id_an_email_and_a_feature_are_checked(parley: Parley) -> None:
@@ -66,6 +81,7 @@ def test_an_external_id_an_email_and_a_feature_are_checked(parley: Parley) -> No
         (["--external-id", "other", "--email", "a@acme.example"], "e-mail"),
         (["--external-id", "other", "--feature", "magic"], "magic"),
         (["--external-id", ""], "external_id"),
+        (["--external-id", "other", "--time-zone", "Moscow"], "time_zone"),
     ):
         result = parley("client", "create", *arguments)
         assert result.returncode == 1
@@ -87,16 +103,24 @@ def test_keys_are_made_listed_and_revoked_and_shown_once(parley: Parley) -> None
 
 def test_an_integration_is_made_allowed_disabled_and_enabled(parley: Parley) -> None:
     parley("migrate")
-    made = printed(parley("integration", "create", "partner", "--allow-ip", "10.1.2.3", "--json"))
+    made = printed(parley("integration", "create", "partner", "--allow-ip", "10.1.2.3", "--feature", "kb", "--json"))
     assert made["secret"].startswith("int_live_")
-    assert made["allowed_networks"] == ["10.1.2.3/32"]
+    assert (made["allowed_networks"], made["features"]) == (["10.1.2.3/32"], ["kb"])
     allowed = printed(parley("integration", "allow-ip", "partner", "2001:db8::/32", "10.1.2.3", "--json"))
     assert allowed["allowed_networks"] == ["10.1.2.3/32", "2001:db8::/32"]
+    forbidden = printed(parley("integration", "forbid-ip", "partner", "10.1.2.3", "--json"))
+    assert forbidden["allowed_networks"] == ["2001:db8::/32"]
     assert printed(parley("integration", "disable", "partner", "--json"))["is_enabled"] is False
     assert printed(parley("integration", "enable", made["id"], "--json"))["is_enabled"] is True
+    rotated = printed(parley("integration", "rotate-secret", "partner", "--json"))
+    assert rotated["secret"] != made["secret"]
+    assert rotated["secret"].startswith(rotated["secret_prefix"])
     assert parley("integration", "create", "partner").returncode == 1
     assert parley("integration", "allow-ip", "partner", "not-an-address").returncode == 1
-    assert made["secret"] not in parley("integration", "list", "--json").stdout
+    assert parley("integration", "forbid-ip", "partner", "10.1.2.3").returncode == 1
+    listed = parley("integration", "list", "--json").stdout
+    assert made["secret"] not in listed
+    assert rotated["secret"] not in listed
 
 
 def test_no_key_and_no_secret_lies_in_the_database_in_clear(parley: Parley, tmp_path: Path) -> None:

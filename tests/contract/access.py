@@ -9,16 +9,19 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from accounts import ledger, webhooks
 from accounts.keys import INTEGRATION_PREFIX, Keyring
-from store import communications, index_work, transcriptions
+from store import accounts, communications, index_work, speakers, transcriptions
 from store.communications import ContentItem
 from store.database import now
+from store.speakers import Attending
+from tests.contract.partner import Partner, make_partner
 from tests.support.server import Account, RunningServer
 
 SECRET = "gravelmoth"
 """A word that only the owner's things hold."""
 
-Guard = Literal["bearer", "key", "mcp", "visitor", "open"]
+Guard = Literal["bearer", "key", "mcp", "visitor", "integration", "session", "open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Row:
     """One method of one path. `{...}` in the path and in `send` stand for ids of the owner's things.
 
     `paused`: the status of the owner's own request while paused. `foreign`: what another tenant gets with the owner's
-    ids; None where the request names none.
+    ids; None where the request names none. Of an integration's routes owner and other tenant are two integrations.
     """
 
     method: str
@@ -46,6 +49,8 @@ class Row:
 _KB = "/public/v1/kb"
 _SPACE = _KB + "/spaces/{space_id}"
 _DOCUMENT = _KB + "/documents/{document_id}"
+_CLIENTS = "/integration/v1/clients"
+_CLIENT = _CLIENTS + "/{external_id:path}"
 _MESSAGE = {"text": f"What about {SECRET}?"}
 _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -54,7 +59,22 @@ ROWS = (
     Row("GET", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?id={communication_id}"),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?request_record_id={record_id}"),
+    Row("GET", "/public/v1/balance", "key", paused=200),
+    Row("GET", "/public/v1/balance/history", "key", paused=200),
+    Row("POST", "/public/v1/payment-link", "key", paused=200, json={"amount_rub": 500}),
+    Row("GET", "/public/v1/payment-link/{payment_link_id}", "key", paused=200, foreign=404),
+    Row("POST", "/public/v1/session-link", "key", paused=200),
+    Row("GET", "/public/v1/communications/list", "key", paused=200, query="?speaker_external_id={speaker_external_id}"),
+    Row(
+        "GET",
+        "/public/v1/speakers/profile",
+        "key",
+        paused=200,
+        foreign=404,
+        query="?speaker_external_id={speaker_external_id}",
+    ),
     Row("GET", "/public/v1/chats/list", "key", paused=200),
+    Row("GET", "/public/v1/chats/{chat_id}", "key", paused=200, foreign=404),
     Row("POST", "/public/v1/chats/{chat_id}/messages", "key", paused=403, foreign=404, json=_MESSAGE),
     Row("GET", _KB + "/spaces", "key", paused=200),
     Row("POST", _KB + "/spaces", "key", paused=403, json={"name": "New", "description": ""}),
@@ -67,9 +87,35 @@ ROWS = (
     Row("GET", _DOCUMENT + "/chunks", "key", paused=200, foreign=404),
     Row("DELETE", _DOCUMENT, "key", paused=403, foreign=404),
     Row("DELETE", _SPACE, "key", paused=403, foreign=404),
+    Row("GET", "/public/v1/settings", "key", paused=200),
+    Row("PATCH", "/public/v1/settings", "key", paused=403, json={"language": "en"}),
+    Row("GET", "/public/v1/keys", "key", paused=200),
+    Row("POST", "/public/v1/keys", "key", paused=403, json={"name": "New"}),
+    # A key that leaked must be ended in any state of the account.
+    Row("DELETE", "/public/v1/keys/{key_id}", "key", paused=204, foreign=404),
+    Row("GET", "/public/v1/audit", "key", paused=200),
+    Row("GET", "/public/v1/webhook-deliveries", "key", paused=200),
+    Row("POST", "/public/v1/webhook-deliveries/{delivery_id}/resend", "key", paused=202, foreign=404),
+    Row("POST", "/public/v1/settings/webhook-test", "key", paused=200, json={"webhook_url": "http://127.0.0.1:9/"}),
     Row("POST", "/mcp", "mcp", paused=200, json=_RPC),
+    Row("POST", _CLIENTS, "integration", json={"external_id": "{external_id}"}),
+    Row("GET", _CLIENT, "integration", foreign=404),
+    Row("POST", _CLIENT + "/api-key/rotate", "integration", foreign=404),
+    Row("POST", _CLIENT + "/deactivate", "integration", foreign=404),
+    Row("POST", _CLIENT + "/reactivate", "integration", foreign=404),
     Row("POST", "/widget/v1/messages", "visitor", json={"text": "hello"}),
     Row("GET", "/widget/v1/messages", "visitor"),
+    # By the cookie of a browser that a one-time link let in (test_session_links).
+    Row("GET", "/cabinet", "session"),
+    Row("POST", "/cabinet/top-up", "session"),
+    Row("POST", "/cabinet/logout", "session"),
+    # What nobody has to prove anything for, but the secret in the address or the form.
+    Row("GET", "/cabinet/session-link", "open", query="?code=unknown"),
+    Row("POST", "/cabinet/session-link", "open"),
+    Row("GET", "/payments/sandbox/{token}", "open"),
+    Row("POST", "/payments/sandbox/{token}", "open"),
+    Row("GET", "/payments/return/{token}", "open"),
+    Row("POST", "/payments/yookassa/notifications", "open"),
     # What nobody has to prove anything for.
     Row("GET", "/widget/v1/config", "open", query="?key=wk_unknown"),
     Row("POST", "/widget/v1/visitors", "open", json={"public_key": "wk_unknown"}),
@@ -78,6 +124,8 @@ ROWS = (
     Row("GET", "/metrics", "open"),
     Row("GET", "/openapi/speech.json", "open"),
     Row("GET", "/openapi/public.json", "open"),
+    Row("GET", "/openapi/integration.json", "open"),
+    Row("GET", "/docs", "open"),
     Row("GET", "/", "open"),
     Row("GET", "/assets", "open"),
 )
@@ -94,10 +142,11 @@ TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A tenant with one of everything, each holding the secret word, and the ids of it all."""
+    """A tenant with one of everything, each holding the secret word, the ids of it all, and a partner with a client."""
 
     account: Account
     ids: dict[str, str]
+    partner: Partner
 
     def filled(self, value: Any) -> Any:
         """`value` with the ids in place of their names."""
@@ -112,10 +161,10 @@ class Owner:
         if row.file:
             return {"files": {"file": ("call.wav", b"no sound")}}
         headers = {"Origin": self.account.server.url} if row.guard == "visitor" else {}
-        return {"json": row.json, "headers": headers} if row.json is not None else {"headers": headers}
+        return {"json": self.filled(row.json), "headers": headers} if row.json is not None else {"headers": headers}
 
     def url(self, row: Row) -> str:
-        return str(self.filled(row.path + row.query))
+        return str(self.filled(row.path.replace(":path}", "}") + row.query))
 
 
 def make_owner(account: Account) -> Owner:
@@ -137,6 +186,8 @@ def make_owner(account: Account) -> Owner:
         )
         said = ContentItem("audio_utterance", f"Is the {SECRET} there?", "SPEAKER_00", 0, 900, call.occured_at)
         communications.replace_content(account.tenant_id, connection, call.id, [said])
+        person = speakers.upsert(account.tenant_id, connection, external_id=f"person-{SECRET}", name=SECRET)
+        speakers.attach(account.tenant_id, connection, call.id, [Attending(person.id, "client", "SPEAKER_00")])
         task = transcriptions.create(
             account.tenant_id,
             connection,
@@ -148,6 +199,32 @@ def make_owner(account: Account) -> Owner:
         )
         transcriptions.update(account.tenant_id, connection, task.id, status="success", progress=1.0)
         index_work.add(account.tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=call.id)
+        accounts.update_tenant(account.tenant_id, connection, email=f"{SECRET}@shop.example")
+        delivery = webhooks.emit(
+            account.tenant_id,
+            connection,
+            event="kb.completed",
+            subject=document["id"],
+            fields={"document_id": document["id"], "space_id": space_id},
+            url=f"http://127.0.0.1:9/{SECRET}",
+        )
+        assert delivery is not None
+        # What the owner spends meanwhile changes the last digits alone.
+        ledger.credit(
+            account.tenant_id,
+            connection,
+            key="owner",
+            amount_micro=735_146_500 * ledger.MICRO,
+            source="payment",
+            source_ref=call.id,
+            description=f"For the {SECRET}",
+        )
+    origin = f"https://{SECRET}.example"
+    assert account.request("PATCH", "/public/v1/settings", json={"widget_origins": [origin]}).status_code == 200
+    link = account.post("/public/v1/payment-link", json={"amount_rub": 500}).json()
+    key = account.post("/public/v1/keys", json={"name": f"For the {SECRET}"}).json()
+    partner = make_partner(account.server)
+    client = partner.made(name=f"Client of the {SECRET}")
     deadline = time.monotonic() + 30
     while SECRET not in str(account.call_tool("search_communications", query=SECRET)):
         assert time.monotonic() < deadline, "the sweeper did not put the call into the index"
@@ -158,15 +235,24 @@ def make_owner(account: Account) -> Owner:
             "document_id": document["id"],
             "communication_id": call.id,
             "record_id": f"record-{SECRET}",
+            "speaker_id": person.id,
+            "speaker_external_id": f"person-{SECRET}",
             "task_id": task.id,
+            "delivery_id": delivery.id,
             "chat_id": account.chat_id,
+            "key_id": key["id"],
+            "payment_link_id": link["id"],
+            "origin": origin,
+            "external_id": client["external_id"],
+            "first_digits_of_the_balance": "735156",
         },
+        partner,
     )
 
 
 def integration_secret(server: RunningServer, name: str) -> str:
     """The secret of a real integration."""
-    from accounts.clients import create_integration
+    from accounts.partners import create_integration
 
     with server.database.write() as connection:
         _, secret = create_integration(connection, Keyring.of(server.settings), name=name)

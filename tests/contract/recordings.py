@@ -65,6 +65,35 @@ def encoded(samples: Samples, container: str, codec: str) -> bytes:
     return out.getvalue()
 
 
+class _Pipe(io.RawIOBase):
+    """Can be written to, but not gone back in: headers keep what was known at the start."""
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.written += data
+        return len(data)
+
+
+def streamed_flac(samples: Samples) -> bytes:
+    """A mono FLAC file whose header does not say how long it is."""
+    import av
+
+    out = _Pipe()
+    with av.open(out, "w", format="flac") as made:
+        stream: Any = made.add_stream("flac", rate=RATE, layout="mono")
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples.reshape(1, -1)), format="s16", layout="mono")
+        frame.sample_rate = RATE
+        for ready in av.AudioResampler(format=stream.format, layout="mono", rate=RATE).resample(frame):
+            made.mux(stream.encode(ready))
+        made.mux(stream.encode(None))
+    return bytes(out.written)
+
+
 def silent_video() -> bytes:
     """A film of one second without a sound track."""
     import av

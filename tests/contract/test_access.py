@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from starlette.routing import Mount, Route
 
+from accounts import partners
 from accounts.clients import add_key
 from accounts.keys import Keyring
 from api.app import create_app
@@ -18,6 +19,7 @@ from store import accounts
 from store.ids import new_id
 from store.settings import Settings
 from tests.contract.access import KEYED, ROWS, SECRET, TOOLS, Owner, Row, integration_secret, make_owner
+from tests.contract.partner import make_partner
 from tests.support.server import Account, RunningServer
 
 MISSING = ("missing_api_key", {})
@@ -30,8 +32,22 @@ BAD_KEYS = {
     "partner key": "invalid_api_key",
     "public key of a widget": "invalid_api_key",
 }
-foreign_rows = pytest.mark.parametrize(
-    "row", [row for row in ROWS if row.foreign is not None], ids=lambda row: str(row.name)
+BAD_SECRETS = {
+    "no secret": (401, "unauthorized"),
+    "another scheme": (401, "unauthorized"),
+    "secret as x-api-key": (401, "unauthorized"),
+    "unknown secret": (401, "unauthorized"),
+    "client key": (401, "unauthorized"),
+    "secret as a client key": (401, "unauthorized"),
+    "rotated secret": (401, "unauthorized"),
+    "wrong address": (403, "ip_not_allowed"),
+    "no address": (403, "ip_not_allowed"),
+    "disabled": (403, "ip_not_allowed"),
+}
+FOREIGN = [row for row in ROWS if row.foreign is not None and row.guard in ("bearer", "key")]
+foreign_rows = pytest.mark.parametrize("row", FOREIGN, ids=lambda row: str(row.name))
+partner_rows = pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.guard == "integration"], ids=lambda row: str(row.name)
 )
 keyed_rows = pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
 
@@ -155,7 +171,7 @@ def test_a_paused_client_may_read_and_is_refused_all_else(owner: Owner, pause: C
 @foreign_rows
 def test_things_of_another_tenant_are_like_things_that_do_not_exist(owner: Owner, stranger: Account, row: Row) -> None:
     answer = stranger.request(row.method, owner.url(row), **owner.options(row))
-    nothing = Owner(stranger, {name: new_id() for name in owner.ids})
+    nothing = Owner(stranger, {name: new_id() for name in owner.ids}, owner.partner)
     unknown = stranger.request(row.method, nothing.url(row), **owner.options(row))
     assert (answer.status_code, answer.json()) == (unknown.status_code, unknown.json())
     assert answer.status_code == row.foreign
@@ -164,19 +180,83 @@ def test_things_of_another_tenant_are_like_things_that_do_not_exist(owner: Owner
 
 
 def test_what_a_stranger_tried_changed_nothing(owner: Owner, stranger: Account) -> None:
-    for row in ROWS:
-        if row.foreign is not None and row.method != "GET":
+    for row in FOREIGN:
+        if row.method != "GET":
             stranger.request(row.method, owner.url(row), **owner.options(row))
     space = owner.account.get(owner.filled("/public/v1/kb/spaces/{space_id}")).json()
     document = owner.account.get(owner.filled("/public/v1/kb/documents/{document_id}")).json()
     assert (space["name"], space["document_count"], document["status"]) == (f"Space {SECRET}", 1, "success")
 
 
+@pytest.fixture(scope="module")
+def bad_secrets(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]]:
+    good = owner.partner.secret
+    away, nowhere = make_partner(server, networks=["192.0.2.1"]), make_partner(server, networks=[])
+    disabled, rotated = make_partner(server), make_partner(server)
+    with server.database.write() as connection:
+        partners.switch(connection, disabled.id, is_enabled=False)
+        partners.rotate_secret(connection, Keyring.of(server.settings), rotated.id)
+    secrets = {
+        "unknown secret": "int_live_" + "A" * 43,
+        "client key": owner.account.made.api_key,
+        "secret as a client key": good.replace("int_live_", "sk_live_"),
+        "rotated secret": rotated.secret,
+        "wrong address": away.secret,
+        "no address": nowhere.secret,
+        "disabled": disabled.secret,
+    }
+    headers = {name: {"Authorization": f"Bearer {secret}"} for name, secret in secrets.items()}
+    others = {"another scheme": {"Authorization": f"Basic {good}"}, "secret as x-api-key": {"x-api-key": good}}
+    return {"no secret": {}, **others, **headers}
+
+
+@pytest.mark.proves(
+    "integration.auth.401",
+    "integration.auth.allowlist",
+    "integration.auth.disabled",
+    "authentication.client.not-integration",
+)
+@pytest.mark.parametrize("kind", BAD_SECRETS)
+@partner_rows
+def test_a_secret_that_is_none_opens_no_route_of_integration(
+    owner: Owner, bad_secrets: dict[str, dict[str, str]], row: Row, kind: str
+) -> None:
+    options = {**owner.options(row), "headers": bad_secrets[kind]}
+    answer = httpx2.request(row.method, owner.account.server.url + owner.url(row), **options)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["details"]) == (*BAD_SECRETS[kind], {})
+
+
+@partner_rows
+def test_the_owners_secret_opens_every_route_of_integration(owner: Owner, row: Row) -> None:
+    options = {**owner.options(row), "headers": owner.partner.headers}
+    answer = httpx2.request(row.method, owner.account.server.url + owner.url(row), **options)
+    assert answer.status_code in (200, 409), answer.text
+    assert owner.ids["external_id"] in answer.text or answer.json()["error"]["code"] == "client_inactive"
+
+
+@pytest.mark.proves("integration.create.per-integration")
+@pytest.mark.parametrize(
+    "row",
+    [row for row in ROWS if row.guard == "integration" and row.foreign is not None],
+    ids=lambda row: str(row.name),
+)
+def test_a_client_of_another_integration_is_like_one_that_does_not_exist(owner: Owner, row: Row) -> None:
+    other = make_partner(owner.account.server)
+    nothing = Owner(owner.account, {name: new_id() for name in owner.ids}, other)
+    base = owner.account.server.url
+    answers = [httpx2.request(row.method, base + each.url(row), headers=other.headers) for each in (owner, nothing)]
+    assert answers[0].status_code == answers[1].status_code == row.foreign
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].json()["error"]["code"] == "client_not_found"
+    assert owner.partner.get(owner.ids["external_id"]).status_code == 200
+
+
 @pytest.mark.parametrize(
     "row", [row for row in KEYED if row.method == "GET" and row.foreign is None], ids=lambda row: str(row.name)
 )
 def test_a_list_holds_nothing_of_another_tenant(owner: Owner, stranger: Account, row: Row) -> None:
-    own, others = owner.account.get(row.path), stranger.get(row.path)
+    own, others = owner.account.get(owner.url(row)), stranger.get(owner.url(row))
     assert own.status_code == others.status_code == 200
     assert any(id_ in own.text for id_ in owner.ids.values()), "the owner sees nothing itself: this proves nothing"
     assert_holds_nothing_of(owner, others.text)

@@ -55,8 +55,13 @@ def test_a_browser_gets_a_page(server: RunningServer) -> None:
         assert "not built" in answer.text
 
 
-@pytest.mark.proves("addresses.openapi.public", "addresses.openapi.speech", "addresses.openapi.version")
-@pytest.mark.parametrize("layer", ["public", "speech"])
+@pytest.mark.proves(
+    "addresses.openapi.public",
+    "addresses.openapi.speech",
+    "addresses.openapi.integration",
+    "addresses.openapi.version",
+)
+@pytest.mark.parametrize("layer", ["public", "speech", "integration"])
 def test_each_layers_description_is_served(server: RunningServer, layer: str) -> None:
     answer = get(server, f"/openapi/{layer}.json")
     assert answer.status_code == 200
@@ -64,7 +69,18 @@ def test_each_layers_description_is_served(server: RunningServer, layer: str) ->
     assert (document["openapi"], document["info"]["version"]) == ("3.1.0", "1.0.0")
     prefix, operations = LAYERS[layer]
     described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
-    assert described == {(each.method, prefix + each.path) for each in operations}
+    assert described == {(each.method, prefix + each.path.replace(":path}", "}")) for each in operations}
+
+
+@pytest.mark.proves("addresses.docs")
+def test_the_descriptions_are_shown_at_docs(server: RunningServer) -> None:
+    answer = get(server, "/docs")
+    assert answer.status_code == 200
+    if (WEB_FOLDER / "docs.html").is_file():
+        assert answer.headers["Content-Type"].startswith("text/html")
+        assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+    else:
+        assert "not built" in answer.text
 
 
 @pytest.mark.proves("addresses.healthz", "addresses.metrics")

@@ -173,6 +173,7 @@ def test_an_upload_that_is_not_recognised_yet_reads_as_such(small_account: Accou
 
 @pytest.mark.proves(
     "communications.details.transcription-status",
+    "communications.details.transcription-status.null",
     "communications.details.summary-status",
     "communications.details.qc-status",
     "communications.details.memory-status",
@@ -240,6 +241,8 @@ def test_the_description_of_a_communication_has_the_documented_values(account: A
     "communications.content.kind",
     "communications.content.at",
     "communications.content.text",
+    "communications.content.text.empty-for-media",
+    "communications.content.offsets-null-for-messages",
     "communications.content.label",
     "communications.content.media",
     "communications.content.no-empty-items",

@@ -12,8 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.conftest import CHAT_REQUESTS_PER_MINUTE
+from tests.contract.partner import CLIENTS, make_partner
 from tests.contract.recordings import multipart, tone, wav, wav_of_size
-from tests.support.server import Account
+from tests.support.server import Account, RunningServer
 
 SPACES = "/public/v1/kb/spaces"
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
@@ -95,17 +96,19 @@ def test_a_503_and_a_429_say_when_to_come_again(small_account: Account) -> None:
 def test_a_500_and_a_502_say_no_more_than_the_request_id(small_account: Account) -> None:
     failed = small_account.upload_audio(wav(tone(1.0)), mode="sync")  # no speech model is installed there
     assert_says_only_the_id(failed, checked_error(failed, 502, "api_error"))
-    database = small_account.server.database
-    with database.write() as connection:
-        connection.execute(sa.text("ALTER TABLE chats RENAME TO chats_away"))
+    rename_table(small_account.server, "chats", "chats_away")
     try:
         broken = small_account.get("/public/v1/chats/list", headers={"X-Request-Id": "broken-1"})
     finally:
-        with database.write() as connection:
-            connection.execute(sa.text("ALTER TABLE chats_away RENAME TO chats"))
+        rename_table(small_account.server, "chats_away", "chats")
     assert_says_only_the_id(broken, checked_error(broken, 500, "api_error"))
     assert '"request_id": "broken-1"' in small_account.server.log()
     assert small_account.get("/public/v1/chats/list").status_code == 200
+
+
+def rename_table(server: RunningServer, name: str, new_name: str) -> None:
+    with server.database.write() as connection:
+        connection.execute(sa.text(f"ALTER TABLE {name} RENAME TO {new_name}"))
 
 
 def assert_says_only_the_id(answer: httpx2.Response, error: dict[str, Any]) -> None:
@@ -114,6 +117,65 @@ def assert_says_only_the_id(answer: httpx2.Response, error: dict[str, Any]) -> N
     for telling in ("model", "sqlite", "chats", "Traceback", "/", "engine"):
         assert telling not in error["message"].replace(request_id, "").lower()
     assert error["param"] is None
+
+
+@pytest.mark.proves("errors.type.409-422", "errors.status.422")
+def test_a_409_and_a_422_are_invalid_request_errors(account: Account) -> None:
+    """What conflicts with the present state, and what is understood and cannot be done."""
+    key_id = account.get("/public/v1/keys").json()["items"][0]["id"]
+    checked_error(account.request("DELETE", f"/public/v1/keys/{key_id}"), 409, "invalid_request_error")
+    no_email = checked_error(account.post("/public/v1/session-link"), 422, "invalid_request_error")
+    assert no_email["code"]
+
+
+def partner_error(answer: httpx2.Response, status: int, code: str) -> dict[str, Any]:
+    """The details of an error of the Integration API, whose form is checked."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["Content-Type"] == "application/json"
+    assert set(answer.json()) == {"error"}
+    error: dict[str, Any] = answer.json()["error"]
+    assert set(error) == {"code", "message", "details"}
+    assert error["code"] == code
+    assert isinstance(error["message"], str)
+    assert error["message"]
+    details: dict[str, Any] = error["details"]
+    return details
+
+
+@pytest.mark.proves("errors.integration-body", "errors.unknown-field.integration")
+def test_integration_answers_every_error_in_its_own_body(server: RunningServer) -> None:
+    partner = make_partner(server)
+    too_large = json.dumps({"external_id": "x", "name": "x" * 1_100_000}).encode()
+    assert partner_error(partner.put("x", colour="red"), 422, "validation_error") == {"field": "colour"}
+    assert partner_error(partner.put(""), 422, "validation_error") == {"field": "external_id"}
+    assert partner_error(partner.put("x", rotate_key="yes"), 422, "validation_error") == {"field": "rotate_key"}
+    for broken in (b"", b"{", b"[1]", b"\xff", b'{"external_id": "\\u0000"}', b"[" * 50_000):
+        partner_error(partner.request("POST", content=broken), 422, "validation_error")
+    bad_key = {"Idempotency-Key": "a" * 256}
+    details = partner_error(partner.request("POST", json={}, headers=bad_key), 422, "validation_error")
+    assert details["field"] in ("external_id", "Idempotency-Key")
+    partner_error(partner.request("POST", content=too_large), 413, "body_too_large")
+    partner_error(partner.get("nobody"), 404, "client_not_found")
+    partner_error(partner.request("DELETE"), 405, "method_not_allowed")
+    nowhere = httpx2.get(server.url + "/integration/v2/clients", headers=partner.headers)
+    partner_error(nowhere, 404, "not_found")
+    assert partner_error(httpx2.post(server.url + CLIENTS, json={}), 401, "unauthorized") == {}
+    malformed = httpx2.post(server.url + CLIENTS, json={}, headers={"Authorization": "Basic x"})
+    partner_error(malformed, 401, "unauthorized")
+
+
+@pytest.mark.proves("errors.integration-body")
+def test_integration_answers_an_unforeseen_failure_in_its_own_body(small_server: RunningServer) -> None:
+    partner = make_partner(small_server)
+    made = partner.made()
+    rename_table(small_server, "tariff_rates", "tariff_rates_away")
+    try:
+        broken = partner.get(made["external_id"])
+    finally:
+        rename_table(small_server, "tariff_rates_away", "tariff_rates")
+    assert partner_error(broken, 500, "internal_error") == {}
+    assert f"(request {broken.headers['X-Request-Id']})" in broken.json()["error"]["message"]
+    assert partner.get(made["external_id"]).status_code == 200
 
 
 @pytest.mark.proves("errors.unknown-field.refused", "errors.unknown-field.ignored")
@@ -214,7 +276,7 @@ def test_a_documented_field_is_never_passed_over(account: Account) -> None:
         answer = account.upload_audio(b"", **{name: "?"})  # what each takes, and what is not served yet, is elsewhere
         assert checked_error(answer, 400, "invalid_request_error")["param"] == name
     for name in ("user_summary", "speakers", "webhook_url"):
-        answer = account.upload_audio(b"", **{name: "https://example.com"})
+        answer = account.upload_audio(b"", **{name: "ftp://example.com"})
         assert checked_error(answer, 400, "invalid_request_error")["param"] == name
 
 

@@ -49,9 +49,11 @@ def assert_there_once(account: Account, communication_id: str, record: dict[str,
     assert len({(item["label"], item["start_ms"]) for item in details["content"]}) == len(details["content"])
     listed = account.call_tool("search_communications")["result"]["content"][0]["text"]
     assert listed.count(f'"id":"{communication_id}"') == 1
+    assert [item["source_ref"] for item in account.debits()] == [communication_id]
+    assert account.balance()["held_rub"] == "0.00"
 
 
-@pytest.mark.proves("speech.task.survives-worker")
+@pytest.mark.proves("speech.task.survives-worker", "speech.task.never-charged-twice")
 @pytest.mark.parametrize("end", ["kill", "stop"])
 def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_the_next_start(
     own_server: RunningServer, end: str
@@ -92,6 +94,7 @@ def test_a_call_that_was_recorded_and_never_started_is_found_by_the_sweeper(own_
         occured_at=now(),
         request_record_id=None,
         direction=None,
+        expected_ms=12_000,
         parameters={"language": "ru", "channel_speakers": True, "words": False, "sync": False},
     )
     record = account.finished_task(task.id)

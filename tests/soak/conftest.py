@@ -16,12 +16,18 @@ from tests.support.server import RunningServer
 @dataclass(frozen=True)
 class Size:
     kills: int
-    examples: int
+    examples: int  # of requests, for each operation
+    bodies: int  # of JSON-RPC
+    slow_clients: int
+
+
+SMALL = Size(kills=3, examples=5, bodies=160, slow_clients=300)
+FULL = Size(kills=20, examples=120, bodies=6000, slow_clients=1500)
 
 
 @pytest.fixture(scope="session")
 def size() -> Size:
-    return Size(kills=3, examples=40) if os.environ.get("SOAK") == "small" else Size(kills=20, examples=1500)
+    return SMALL if os.environ.get("SOAK") == "small" else FULL
 
 
 @pytest.fixture

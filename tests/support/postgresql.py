@@ -7,9 +7,12 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import sqlalchemy as sa
 
 
 def programs() -> Path | None:
@@ -40,6 +43,16 @@ def running_cluster() -> Iterator[str]:
             _run([bin_folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], as_user)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_database(cluster: str) -> str:
+    """The URL of an empty database on a running cluster, whose URL pattern is given."""
+    name = f"t{uuid.uuid4().hex}"
+    admin = sa.create_engine(cluster.format(name="postgres"), isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    admin.dispose()
+    return cluster.format(name=name)
 
 
 def _other_user(folder: Path) -> dict[str, object]:

@@ -9,14 +9,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
+from accounts import ledger
 from accounts.clients import NewClient, create_client
 from accounts.keys import Keyring
 from store.database import Database
+from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
 
@@ -111,11 +114,13 @@ class RunningServer:
     def log(self) -> str:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
 
-    def new_client(self, external_id: str, **values: Any) -> Account:
-        """A client account of its own, made as the command line makes one."""
+    def new_client(self, external_id: str, *, balance_rub: str = "10000", **values: Any) -> Account:
+        """A client account of its own with money to spend, made as the command line makes one."""
         with self.database.write() as connection:
             made = create_client(connection, Keyring.of(self.settings), external_id=external_id, **values)
-        return Account(self, made)
+        account = Account(self, made)
+        account.add_money(balance_rub)
+        return account
 
 
 @dataclass
@@ -132,6 +137,34 @@ class Account:
     @property
     def chat_id(self) -> str:
         return self.made.chat.id
+
+    def add_money(self, roubles: str) -> None:
+        amount_micro = ledger.micro_of(Decimal(roubles))
+        if amount_micro:
+            with self.server.database.write() as connection:
+                ledger.credit(
+                    self.tenant_id,
+                    connection,
+                    key=f"test:{new_id()}",
+                    amount_micro=amount_micro,
+                    source="test",
+                    source_ref=None,
+                    description="For the test",
+                )
+
+    def balance(self) -> dict[str, Any]:
+        """The balance as the Public API gives it."""
+        answer = self.get("/public/v1/balance")
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def debits(self) -> list[dict[str, Any]]:
+        """The newest charges."""
+        answer = self.get("/public/v1/balance/history", params={"kind": "debit", "limit": 100})
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json()["items"]
+        return found
 
     @property
     def headers(self) -> dict[str, str]:

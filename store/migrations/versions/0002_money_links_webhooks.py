@@ -29,6 +29,7 @@ def upgrade() -> None:
     op.create_table('idempotency_keys',
     sa.Column('owner_id', sa.Uuid(as_uuid=False), nullable=False),
     sa.Column('key_hash', sa.String(length=64), nullable=False),
+    sa.Column('claim_id', sa.Uuid(as_uuid=False), nullable=False),
     sa.Column('operation', sa.String(length=200), nullable=False),
     sa.Column('fingerprint', sa.String(length=64), nullable=True),
     sa.Column('status', sa.Integer(), nullable=True),
@@ -147,6 +148,8 @@ def upgrade() -> None:
     sa.Column('fail_redirect_url', sa.Text(), nullable=True),
     sa.Column('expires_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('paid_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('next_check_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('checks', sa.Integer(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('updated_at', sa.DateTime(timezone=True), nullable=False),
     sa.ForeignKeyConstraint(['tenant_id'], ['tenants.id'], name=op.f('fk_payment_links_tenant_id'), ondelete='CASCADE'),
@@ -154,6 +157,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('provider', 'provider_payment_id', name=op.f('uq_payment_links_provider_provider_payment_id'))
     )
     with op.batch_alter_table('payment_links', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_payment_links_next_check_at'), ['next_check_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_payment_links_status_expires_at'), ['status', 'expires_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_payment_links_tenant_id_created_at'), ['tenant_id', 'created_at'], unique=False)
 
@@ -201,6 +205,7 @@ def upgrade() -> None:
     sa.Column('llm_model', sa.String(length=200), nullable=True),
     sa.Column('source', sa.String(length=32), nullable=False),
     sa.Column('source_ref', sa.Uuid(as_uuid=False), nullable=True),
+    sa.Column('hold_id', sa.Uuid(as_uuid=False), nullable=False),
     sa.Column('transaction_id', sa.Uuid(as_uuid=False), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
     sa.ForeignKeyConstraint(['tenant_id'], ['tenants.id'], name=op.f('fk_usage_records_tenant_id'), ondelete='CASCADE'),
@@ -208,6 +213,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('tenant_id', 'key', name=op.f('uq_usage_records_tenant_id_key'))
     )
     with op.batch_alter_table('usage_records', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_usage_records_hold_id'), ['hold_id'], unique=False)
         batch_op.create_index(batch_op.f('ix_usage_records_tenant_id_source_ref'), ['tenant_id', 'source_ref'], unique=False)
         batch_op.create_index(batch_op.f('ix_usage_records_transaction_id'), ['transaction_id'], unique=False)
 
@@ -218,9 +224,12 @@ def upgrade() -> None:
     sa.Column('event', sa.String(length=64), nullable=False),
     sa.Column('body', sa.Text(), nullable=False),
     sa.Column('url', sa.Text(), nullable=False),
+    sa.Column('is_account_url', sa.Boolean(), nullable=False),
     sa.Column('key_id', sa.Uuid(as_uuid=False), nullable=True),
     sa.Column('status', sa.String(length=10), nullable=False),
     sa.Column('attempts', sa.Integer(), nullable=False),
+    sa.Column('tries', sa.Integer(), nullable=False),
+    sa.Column('run', sa.Integer(), nullable=False),
     sa.Column('next_attempt_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('delivered_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
@@ -230,6 +239,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('tenant_id', 'event_key', name=op.f('uq_webhook_deliveries_tenant_id_event_key'))
     )
     with op.batch_alter_table('webhook_deliveries', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_webhook_deliveries_created_at'), ['created_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_webhook_deliveries_status_next_attempt_at'), ['status', 'next_attempt_at'], unique=False)
         batch_op.create_index(batch_op.f('ix_webhook_deliveries_tenant_id_created_at_id'), ['tenant_id', 'created_at', 'id'], unique=False)
 
@@ -410,6 +420,7 @@ def downgrade() -> None:
     with op.batch_alter_table('usage_records', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_usage_records_transaction_id'))
         batch_op.drop_index(batch_op.f('ix_usage_records_tenant_id_source_ref'))
+        batch_op.drop_index(batch_op.f('ix_usage_records_hold_id'))
 
     op.drop_table('usage_records')
     with op.batch_alter_table('speakers', schema=None) as batch_op:
@@ -424,6 +435,7 @@ def downgrade() -> None:
     with op.batch_alter_table('payment_links', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_payment_links_tenant_id_created_at'))
         batch_op.drop_index(batch_op.f('ix_payment_links_status_expires_at'))
+        batch_op.drop_index(batch_op.f('ix_payment_links_next_check_at'))
 
     op.drop_table('payment_links')
     with op.batch_alter_table('ledger_transactions', schema=None) as batch_op:

@@ -1,0 +1,320 @@
+"""The Public layer's reads of communications: one with everything in it, and a person's list."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.fields import PageLimit, PageOffset, UtcTime, Uuid, UuidText
+from api.http import Call, NoInput, Operation, Query
+from ingest.analysis.catalogs import category_label
+from store import analysis, communications, details, speakers
+from store.analysis import Item
+from store.communications import ContentItem
+from store.details import Evaluation
+from store.errors import InvalidRequest, NotFound
+from store.speakers import Participant
+
+RecordId = Annotated[str, Field(min_length=1, max_length=64)]
+SpeakerName = Annotated[str, Field(min_length=1, max_length=64)]
+SpeakerExternalId = Annotated[str, Field(min_length=1, max_length=64)]
+Kind = Literal["call", "chat", "email"]
+ChannelType = Literal["phone", "telegram", "whatsapp", "email", "widget"]
+Direction = Literal["in", "out"]
+JobStatus = Literal["pending", "processing", "success", "error", "skipped"]
+
+
+class CommunicationQuery(Query):
+    id: Uuid | None = None
+    request_record_id: RecordId | None = None
+
+
+class CommunicationListQuery(Query):
+    speaker_id: Uuid | None = None
+    speaker_name: SpeakerName | None = None
+    speaker_external_id: SpeakerExternalId | None = None
+    limit: PageLimit = 20
+    offset: PageOffset = 0
+
+
+class Media(BaseModel):
+    type: Literal["audio", "image", "video", "file"]
+    ref: str
+    mime: str | None = None
+    name: str | None = None
+    size_bytes: int | None = None
+    duration_ms: int | None = None
+
+
+class ContentItemBody(BaseModel):
+    """One turn of the timeline."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+    idx: Annotated[int, Field(ge=0)]
+    kind: Literal["audio_utterance", "chat_message", "email_message"]
+    at: UtcTime | None
+    text: str
+    label: str | None
+    start_ms: int | None
+    end_ms: int | None
+    media: list[Media]
+
+
+class CommunicationSpeaker(BaseModel):
+    """Who took part. `external_id` and `name` are empty where the caller gave none; `label` joins the timeline."""
+
+    id: UuidText
+    external_id: str
+    name: str
+    role: str
+    label: str | None
+
+
+class SpeakerSummaryItem(BaseModel):
+    """What analysis found: a fact, a promise (its deadline in `meta.deadline`), or what is remembered of a person."""
+
+    id: UuidText
+    summary_id: UuidText | None
+    item_type: Literal["criteria", "commitment", "memory"]
+    subtype: str | None
+    content: str
+    meta: dict[str, Any] | None
+    speaker_id: UuidText | None
+    created_at: UtcTime
+
+
+class QcCriterion(BaseModel):
+    """`value` is true, false or a number, or null where the criterion does not apply or could not be decided."""
+
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    value_type: Literal["binary", "numeric"]
+    value: bool | int | float | None
+    evidence: str
+
+
+class QcEvaluation(BaseModel):
+    evaluation_id: UuidText
+    scenario_code: str
+    score_pct: float | None
+    comment: str | None
+    status: Literal["success", "partial"]
+    criteria: list[QcCriterion]
+
+
+class CommunicationDetails(BaseModel):
+    """A communication with its timeline, which is the only source of its text."""
+
+    tenant_id: UuidText
+    id: UuidText
+    kind: Kind
+    channel_type: ChannelType
+    communication_status: Literal["active", "closed"]
+    request_record_id: str | None
+    created_at: UtcTime
+    occured_at: UtcTime
+    duration_ms: int | None
+    language: str | None
+    direction: Direction | None
+    transcription_status: Literal["pending", "processing", "success", "error"] | None
+    summary_generation_status: JobStatus
+    qc_generation_status: JobStatus
+    memory_generation_status: JobStatus
+    qc_generation_error_message: str | None
+    qc_generation_updated_at: UtcTime | None
+    qc_evaluation: QcEvaluation | None
+    content: list[ContentItemBody] | None
+    summary_text: str | None
+    user_summary: str | None
+    category: str | None
+    category_label: str | None
+    speakers: list[CommunicationSpeaker]
+    summary_items: list[SpeakerSummaryItem]
+
+
+class CommunicationBySpeaker(BaseModel):
+    """A communication in a list. Its generation statuses are read with GET /v1/communications."""
+
+    tenant_id: UuidText
+    id: UuidText
+    kind: Kind
+    channel_type: ChannelType
+    request_record_id: str | None
+    created_at: UtcTime
+    occured_at: UtcTime
+    duration_ms: int | None
+    language: str | None
+    direction: Direction | None
+    category: str | None
+    label_ru: str | None
+    summary_text: str | None
+    user_summary: str | None
+    speakers: list[CommunicationSpeaker]
+
+
+class Pagination(BaseModel):
+    """`count` is the number of items of this page."""
+
+    limit: int
+    offset: int
+    count: int
+
+
+class CommunicationList(BaseModel):
+    items: list[CommunicationBySpeaker]
+    pagination: Pagination
+
+
+def read_communication(call: Call[CommunicationQuery, NoInput]) -> CommunicationDetails:
+    query = call.query
+    if query.id is None and query.request_record_id is None:
+        raise InvalidRequest("Give id or request_record_id.", param="id")
+    with call.services.database.read() as connection:
+        found = details.find_newest(
+            call.tenant_id, connection, communication_id=query.id, request_record_id=query.request_record_id
+        )
+        if found is None:
+            raise NotFound("No such communication.")
+        row = found.communication
+        content = communications.list_content(call.tenant_id, connection, row.id)
+        people = speakers.list_participants(call.tenant_id, connection, row.id)
+        items = analysis.list_items(call.tenant_id, connection, row.id)
+    is_whole = bool(content) or found.transcription_status in (None, "success")
+    return CommunicationDetails(
+        tenant_id=row.tenant_id,
+        id=row.id,
+        kind=row.kind,  # type: ignore[arg-type]
+        channel_type=row.channel_type,  # type: ignore[arg-type]
+        communication_status=row.status(chat_quiet_s=call.services.settings.chat_quiet_s),  # type: ignore[arg-type]
+        request_record_id=row.request_record_id,
+        created_at=row.created_at,
+        occured_at=row.occured_at,
+        duration_ms=row.duration_ms,
+        language=row.language,
+        direction=row.direction,  # type: ignore[arg-type]
+        transcription_status=found.transcription_status,  # type: ignore[arg-type]
+        summary_generation_status=found.summary_status,  # type: ignore[arg-type]
+        qc_generation_status=found.qc_status,  # type: ignore[arg-type]
+        memory_generation_status=found.memory_status,  # type: ignore[arg-type]
+        qc_generation_error_message=found.qc_error_message,
+        qc_generation_updated_at=found.qc_updated_at,
+        qc_evaluation=_evaluation(found.evaluation) if found.evaluation else None,
+        content=[_turn(idx, item) for idx, item in content] if is_whole else None,
+        summary_text=found.summary_text,
+        user_summary=found.user_summary,
+        category=found.category,
+        category_label=category_label(found.category, call.principal.tenant.language),
+        speakers=[speaker_body(person) for person in people],
+        summary_items=[item_body(item) for item in items],
+    )
+
+
+def list_communications(call: Call[CommunicationListQuery, NoInput]) -> CommunicationList:
+    query = call.query
+    if query.speaker_id is None and query.speaker_name is None and query.speaker_external_id is None:
+        raise InvalidRequest("Give speaker_id, speaker_name or speaker_external_id.", param="speaker_id")
+    with call.services.database.read() as connection:
+        speaker = speakers.find(
+            call.tenant_id,
+            connection,
+            speaker_id=query.speaker_id,
+            external_id=query.speaker_external_id,
+            name=query.speaker_name,
+        )
+        rows = (
+            details.list_of_speaker(call.tenant_id, connection, speaker.id, limit=query.limit, offset=query.offset)
+            if speaker
+            else []
+        )
+        ids = [row.communication.id for row in rows]
+        people = speakers.list_participants_of(call.tenant_id, connection, ids)
+    language = call.principal.tenant.language
+    items = [
+        CommunicationBySpeaker(
+            tenant_id=row.tenant_id,
+            id=row.id,
+            kind=row.kind,  # type: ignore[arg-type]
+            channel_type=row.channel_type,  # type: ignore[arg-type]
+            request_record_id=row.request_record_id,
+            created_at=row.created_at,
+            occured_at=row.occured_at,
+            duration_ms=row.duration_ms,
+            language=row.language,
+            direction=row.direction,  # type: ignore[arg-type]
+            category=each.category,
+            label_ru=category_label(each.category, language),
+            summary_text=each.summary_text,
+            user_summary=each.user_summary,
+            speakers=[speaker_body(person) for person in people[row.id]],
+        )
+        for each in rows
+        for row in (each.communication,)
+    ]
+    return CommunicationList(
+        items=items, pagination=Pagination(limit=query.limit, offset=query.offset, count=len(items))
+    )
+
+
+def _turn(idx: int, item: ContentItem) -> ContentItemBody:
+    return ContentItemBody(
+        idx=idx,
+        kind=item.kind,  # type: ignore[arg-type]
+        at=item.at,
+        text=item.text,
+        label=item.label,
+        start_ms=item.start_ms,
+        end_ms=item.end_ms,
+        media=[Media.model_validate(media) for media in item.media],
+    )
+
+
+def _evaluation(found: Evaluation) -> QcEvaluation:
+    return QcEvaluation(
+        evaluation_id=found.id,
+        scenario_code=found.scenario_code,
+        score_pct=found.score_pct,
+        comment=found.comment,
+        status=found.status,  # type: ignore[arg-type]
+        criteria=[QcCriterion.model_validate(criterion) for criterion in found.criteria],
+    )
+
+
+def speaker_body(person: Participant) -> CommunicationSpeaker:
+    return CommunicationSpeaker(
+        id=person.id,
+        external_id=person.external_id or "",
+        name=person.name or "",
+        role=person.role,
+        label=person.label,
+    )
+
+
+def item_body(item: Item) -> SpeakerSummaryItem:
+    return SpeakerSummaryItem.model_validate(item, from_attributes=True)
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/v1/communications",
+        read_communication,
+        "Read a communication",
+        response=CommunicationDetails,
+        query=CommunicationQuery,
+        errors=(400, 401, 404),
+        one_read=True,
+    ),
+    Operation(
+        "GET",
+        "/v1/communications/list",
+        list_communications,
+        "List a person's communications",
+        response=CommunicationList,
+        query=CommunicationListQuery,
+        errors=(400, 401),
+        one_read=True,
+    ),
+)

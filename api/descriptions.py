@@ -1,0 +1,172 @@
+"""The prose of the OpenAPI descriptions: what a layer is, what each operation does, what an error's status means.
+
+Keyed by the operation's id; a test holds that every operation has its text and every text its operation.
+"""
+
+from __future__ import annotations
+
+TITLES = {
+    "speech": "Parley Speech API",
+    "public": "Parley Public API",
+    "integration": "Parley Integration API",
+}
+
+_KEY = (
+    "Send your API key (`sk_live_…`) as `Authorization: Bearer <key>`{either}. A paused client may read and top up; "
+    "everything else answers 403 `client_inactive`."
+)
+_COMMON = """
+## Errors
+{body} A 5xx says no more than the id of the request, which every answer carries in `X-Request-Id`. An answer with
+status 429 or 503 says in `Retry-After` when to come again.
+
+## Repeating a request safely
+A POST that makes something or costs money takes an `Idempotency-Key` header: 1 to 255 printable characters that you
+choose, one for each thing to be done. The first answer that tells of something done is kept for a day and given again,
+with `Idempotency-Replayed: true`, to every repetition. The same key with another body is refused with 422
+`idempotency_key_reused`; while the first request is still in work, a repetition gets 409 `idempotency_in_progress`.
+"""
+_SHARED_BODY = (
+    'The body is `{"error": {"message", "type", "param", "code"}}`: `code` is for programs, `param` names the '
+    "field that was wrong."
+)
+_INTEGRATION_BODY = (
+    'The body is `{"error": {"code", "message", "details"}}`: `code` is for programs; `details.field` names the '
+    "field of a `validation_error`, `details.email` the address of an `email_taken`."
+)
+
+INTRODUCTIONS = {
+    "speech": (
+        "Recordings in, text with timestamps out. Upload a file, or say where it is, and poll the task or wait for its "
+        "webhook.\n\n## Authentication\n" + _KEY.format(either="") + "\n" + _COMMON.format(body=_SHARED_BODY)
+    ),
+    "public": (
+        "Everything around a company's communications: their timelines and analysis, the people in them, chats over "
+        "the knowledge base, money, webhooks and settings.\n\n## Authentication\n"
+        + _KEY.format(either=" or as `x-api-key: <key>`")
+        + "\n"
+        + _COMMON.format(body=_SHARED_BODY)
+    ),
+    "integration": (
+        "For partners that connect clients of their own: make a client, give it keys, pause it and take it up again. "
+        "The client then uses the Speech and Public APIs with its own key.\n\n## Authentication\n"
+        "Send your integration secret (`int_live_…`) as `Authorization: Bearer <secret>`, from an address that is on "
+        "the integration's allowlist. The secret never goes to a client.\n" + _COMMON.format(body=_INTEGRATION_BODY)
+    ),
+}
+
+# By the module that the operation lives in.
+TAGS = {
+    "speech": "Transcription",
+    "communications": "Communications",
+    "speakers": "Speakers",
+    "chat": "Chats",
+    "chats": "Chats",
+    "knowledge": "Knowledge base",
+    "balance": "Balance",
+    "payments": "Payments",
+    "sessions": "Cabinet",
+    "deliveries": "Webhooks",
+    "account": "Account",
+    "integration": "Clients",
+}
+
+STATUSES = {
+    200: "Success",
+    201: "Made",
+    202: "Accepted: the work goes on after the answer",
+    204: "Done",
+    304: "Unchanged since the given ETag",
+    400: "The parameters or the body are invalid",
+    401: "The key is missing, malformed, unknown or revoked",
+    403: "The client is paused, or lacks the feature",
+    404: "There is no such thing, or it is another account's",
+    408: "The request came too slowly",
+    409: "It conflicts with the present state",
+    413: "The body is too large",
+    422: "Understood, and it cannot be done",
+    429: "Too many requests",
+    500: "Something went wrong on our side",
+    502: "Something that the request needs failed",
+    503: "Not configured, or too busy",
+}
+INTEGRATION_STATUSES = {
+    401: "The secret is missing or wrong (`unauthorized`)",
+    403: "The address is not on the allowlist, or the integration is disabled (`ip_not_allowed`)",
+    404: "No client with this external id (`client_not_found`)",
+    409: "The client is inactive (`client_inactive`), or the first request of this Idempotency-Key is still in work",
+    422: (
+        "The body is invalid (`validation_error`), the e-mail is another account's (`email_taken`), or the "
+        "Idempotency-Key was used for another request"
+    ),
+}
+
+OPERATIONS = {
+    "transcribe": (
+        "Sends a recording as `multipart/form-data` (field `file`), or names where it is with a JSON body (`fileUrl`). "
+        "Answers 202 with the ids of the task and of the communication; with `mode=sync` and a short file 200 with the "
+        "transcription itself, and the ids in `X-Task-Id` and `X-Communication-Id`."
+    ),
+    "read_task": (
+        "Poll until `transcription_status` is `success` or `error`. Send the last answer's ETag as `If-None-Match`: "
+        "304 says that nothing changed."
+    ),
+    "read_communication": (
+        "One communication by `id`, or the newest with a `request_record_id`: its timeline, its analysis as far as it "
+        "has run, and who took part. With both given, both must match."
+    ),
+    "list_communications": (
+        "The communications of one person, newest first. Give at least one of the three; all that are given must match."
+    ),
+    "read_speaker_profile": "A person with what is remembered of them. Give at least one of the two.",
+    "list_chats": "The account's active chats, with the public key that a site's widget uses.",
+    "read_chat": "A chat with its settings.",
+    "send_message": (
+        "Asks a chat one question and gets one answer, with the sources that it rests on. The caller keeps the "
+        "history. With `Accept: text/event-stream` the answer comes as it is written: events `status`, `text`, then "
+        "`done` or `error`. Aborting the request cancels the answer, and it costs nothing."
+    ),
+    "read_balance": "What the account has, and what is held for work that has not ended.",
+    "read_history": "Top-ups and charges, newest first. `from` and `to` are both inclusive.",
+    "create_payment_link": (
+        "A link to the payment page, good for about 15 minutes. The receipt goes to `customer_email`, else to the "
+        "account's own address; with neither there is none."
+    ),
+    "read_payment_link": "Poll until `status` is no longer `pending`.",
+    "create_session_link": ("A link that opens the cabinet once, within about a minute. The account needs an e-mail."),
+    "list_spaces": "The knowledge base's spaces.",
+    "create_space": "A new, empty space.",
+    "read_space": "One space.",
+    "update_space": "Changes what is given.",
+    "delete_space": "Deletes a space with all its documents.",
+    "list_documents": "The documents of a space, newest first.",
+    "add_document": (
+        "Adds a document: a file as `multipart/form-data`, or a text as JSON. The same bytes in the same space are the "
+        "document that is there. Poll it, or wait for `kb.completed` or `kb.failed`."
+    ),
+    "read_document": "One document, and how far its indexing has come.",
+    "delete_document": "Deletes a document from the base and from the index.",
+    "reindex_document": "Reads and indexes a document anew.",
+    "list_chunks": "The pieces that a document was cut into, in their order.",
+    "list_deliveries": "The webhooks that were or will be sent, newest first, with how each attempt went.",
+    "resend": "Sends an event again, under the same event id.",
+    "test_webhook": "Sends a signed test event to a URL and says how the receiver answered.",
+    "read_settings": "What the account has set for itself.",
+    "update_settings": (
+        "Changes what is named. A new `webhook_url` is first tried with a signed test request; an empty one turns "
+        "notifications off."
+    ),
+    "list_keys": "The account's API keys, without their texts.",
+    "create_key": "A new API key. Its text is in this answer and nowhere else.",
+    "delete_key": "Ends a key at once. The account's last key stays: nobody could make another.",
+    "list_audit": "Who did what in the account, newest first.",
+    "put_client": (
+        "Makes the client of an `external_id`, or updates the one that is there. A creation answers 201 with the "
+        "client's API key, which is shown this once; an update answers 200, with a key only where `rotate_key` made "
+        "one."
+    ),
+    "read_client": "A client's state, balance and tariff. The key itself is never shown again.",
+    "rotate_client_key": "Ends the client's key at once and answers with a new one, shown this once.",
+    "deactivate_client": "Pauses a client: it keeps its keys, may read and top up, and is refused paid work.",
+    "reactivate_client": "Takes a paused client up again, with a new key; the earlier one ends.",
+}

@@ -1,0 +1,68 @@
+"""The Public layer's speaker profiles."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
+from api.fields import UtcTime, UuidText
+from api.http import Call, NoInput, Operation, Query
+from store import analysis, speakers
+from store.errors import InvalidRequest, NotFound
+
+
+class SpeakerQuery(Query):
+    speaker_name: SpeakerName | None = None
+    speaker_external_id: SpeakerExternalId | None = None
+
+
+class SpeakerProfile(BaseModel):
+    """A person with what is remembered of them. `speaker_external_id` and `speaker_name` are empty where unknown."""
+
+    tenant_id: UuidText
+    speaker_id: UuidText
+    speaker_external_id: str
+    speaker_name: str
+    speaker_role: str
+    speaker_department: str | None
+    speaker_created_at: UtcTime
+    speaker_updated_at: UtcTime
+    summary_items: list[SpeakerSummaryItem]
+
+
+def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> SpeakerProfile:
+    query = call.query
+    if query.speaker_name is None and query.speaker_external_id is None:
+        raise InvalidRequest("Give speaker_name or speaker_external_id.", param="speaker_name")
+    with call.services.database.read() as connection:
+        speaker = speakers.find(
+            call.tenant_id, connection, external_id=query.speaker_external_id, name=query.speaker_name
+        )
+        if speaker is None:
+            raise NotFound("No such speaker.")
+        items = analysis.list_items_of_speaker(call.tenant_id, connection, speaker.id)
+    return SpeakerProfile(
+        tenant_id=speaker.tenant_id,
+        speaker_id=speaker.id,
+        speaker_external_id=speaker.external_id or "",
+        speaker_name=speaker.name or "",
+        speaker_role=speaker.role,
+        speaker_department=speaker.department,
+        speaker_created_at=speaker.created_at,
+        speaker_updated_at=speaker.updated_at,
+        summary_items=[item_body(item) for item in items],
+    )
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/v1/speakers/profile",
+        read_speaker_profile,
+        "Read a speaker's profile",
+        response=SpeakerProfile,
+        query=SpeakerQuery,
+        errors=(400, 401, 404),
+        one_read=True,
+    ),
+)

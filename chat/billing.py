@@ -1,0 +1,89 @@
+"""What a chat message costs: held before the model is asked, charged with its answer, released where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from datetime import timedelta
+from functools import partial
+
+import anyio
+import structlog
+from anyio.to_thread import run_sync
+
+from accounts import ledger
+from chat.contract import Done, Event
+from store.database import Connection, Database, now
+from store.errors import NotPermitted, ParleyError
+
+log = structlog.get_logger(__name__)
+
+# A hold whose process died is released after this long; no answer takes as long.
+HOLD_S = 1800.0
+_DESCRIPTION = "Chat message"
+
+
+def hold_message(database: Database, tenant_id: str, message_id: str) -> None:
+    """Raises NotPermitted client_inactive where the balance cannot bear a message; the client is paused then."""
+    with database.write() as connection:
+        held = ledger.hold(
+            tenant_id,
+            connection,
+            key=_hold_key(message_id),
+            lines=[ledger.Line("chat", 1)],
+            source="chat_message",
+            source_ref=message_id,
+            expires_at=now() + timedelta(seconds=HOLD_S),
+        )
+    if not held:
+        raise NotPermitted("The balance does not cover a message; the client is paused.", code="client_inactive")
+
+
+async def billed(
+    database: Database,
+    tenant_id: str,
+    message_id: str,
+    events: AsyncGenerator[Event, None],
+    also: Callable[[Connection, Done], None] | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Passes the events of a held message on. It is charged before the last one is passed on, with `also` in the same
+    transaction; where there is no answer, or nobody waits for it any more, it is released."""
+    charged = False
+    try:
+        async for event in events:
+            if isinstance(event, Done):
+                await run_sync(_charge, database, tenant_id, message_id, event, also)
+                charged = True
+            yield event
+    finally:
+        # The caller may have been cancelled: its money is given back all the same.
+        with anyio.CancelScope(shield=True):
+            await events.aclose()
+            if not charged:
+                await run_sync(partial(_release, database, tenant_id, message_id))
+
+
+def _charge(
+    database: Database,
+    tenant_id: str,
+    message_id: str,
+    done: Done,
+    also: Callable[[Connection, Done], None] | None,
+) -> None:
+    line = ledger.Line("chat", 1, llm_model=done.usage.model or None)
+    with database.write() as connection:
+        ledger.use(tenant_id, connection, hold_key=_hold_key(message_id), key=f"chat:{message_id}", line=line)
+        ledger.charge(tenant_id, connection, hold_key=_hold_key(message_id), description=_DESCRIPTION)
+        if also is not None:
+            also(connection, done)
+
+
+def _release(database: Database, tenant_id: str, message_id: str) -> None:
+    try:
+        with database.write() as connection:
+            ledger.release(tenant_id, connection, hold_key=_hold_key(message_id))
+    except ParleyError:
+        log.warning("a message's hold is left to expire", message_id=message_id)
+
+
+def _hold_key(message_id: str) -> str:
+    return f"message:{message_id}"

@@ -1,0 +1,1 @@
+"""What analysis of a communication is about: the catalogs of categories, criteria and scenarios."""

@@ -1,0 +1,49 @@
+"""Queries of retention: which communications an account no longer keeps, and taking them away with all of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.analysis import stages
+from store.communications import communications
+from store.transcriptions import UNFINISHED, transcription_tasks
+
+
+def list_expired(tenant_id: str, connection: Connection, *, before: datetime, limit: int) -> list[str]:
+    """Ids of communications that happened and were stored before then, the oldest first, locked until the transaction
+    ends. A chat counts from its last message; what is still in work is left out."""
+    table = communications.c
+    in_work = (
+        sa.exists()
+        .where(transcription_tasks.c.tenant_id == tenant_id, transcription_tasks.c.communication_id == table.id)
+        .where(transcription_tasks.c.status.in_(UNFINISHED))
+    )
+    in_analysis = sa.exists().where(stages.c.communication_id == table.id, stages.c.status.in_(UNFINISHED))
+    query = (
+        sa.select(table.id)
+        .where(table.tenant_id == tenant_id, table.occured_at < before, table.created_at < before)
+        .where(sa.or_(table.kind != "chat", table.updated_at < before))
+        .where(~in_work, ~in_analysis)
+        .order_by(table.occured_at, table.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def remove(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Deletes communications with timeline, tasks and analysis: (task id, blob key) of their audio, which the caller
+    clears, as it does the index."""
+    tasks = transcription_tasks.c
+    mine = tasks.tenant_id == tenant_id, tasks.communication_id.in_(communication_ids)
+    blobs = [(row[0], row[1]) for row in connection.execute(sa.select(tasks.id, tasks.blob_key).where(*mine))]
+    connection.execute(
+        sa.delete(communications).where(
+            communications.c.tenant_id == tenant_id, communications.c.id.in_(communication_ids)
+        )
+    )
+    return blobs

@@ -1,0 +1,171 @@
+"""What an account keeps no longer than some days goes, with all of it; the rest stays."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from store import accounts, communications, index_work, retention, transcriptions
+from store.blobs import Blobs
+from store.communications import ContentItem
+from store.database import Database, now
+from store.ids import new_id
+from tests.store.conftest import database as database
+from tests.support.server import Account, RunningServer
+
+WAIT_S = 60.0
+WORD = "gravelmoth"
+
+
+def add_call(
+    database: Database,
+    tenant_id: str,
+    *,
+    days: float,
+    kind: str = "call",
+    stored_days: float | None = None,
+    status: str = "success",
+) -> tuple[str, str]:
+    """(communication id, blob key) of a call that happened and was stored so many days ago."""
+    happened = now() - timedelta(days=days)
+    stored = happened if stored_days is None else now() - timedelta(days=stored_days)
+    with database.write() as connection:
+        row = communications.create(
+            tenant_id, connection, kind=kind, channel_type="phone", occured_at=happened, title="A call"
+        )
+        said = ContentItem("audio_utterance", f"The {WORD} of {days} days ago", "SPEAKER_00", 0, 900, happened)
+        communications.replace_content(tenant_id, connection, row.id, [said])
+        key = f"{tenant_id}/audio/{new_id()}"
+        task = transcriptions.create(
+            tenant_id,
+            connection,
+            communication_id=row.id,
+            blob_key=key,
+            file_name="a.wav",
+            parameters={},
+            occured_at=happened,
+        )
+        transcriptions.update(tenant_id, connection, task.id, status=status)
+        connection.execute(
+            sa.update(communications.communications)
+            .where(communications.communications.c.id == row.id)
+            .values(created_at=stored, updated_at=stored)
+        )
+        index_work.add(tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=row.id)
+    return row.id, key
+
+
+def found(account: Account) -> set[str]:
+    answer = account.call_tool("search_communications", query=WORD)
+    return {item["id"] for item in json.loads(answer["result"]["content"][0]["text"])["items"]}
+
+
+def wait_for(condition: Callable[[], bool], server: RunningServer) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline, server.log()[-3000:]
+        time.sleep(0.05)
+
+
+def test_what_is_over_its_time_goes_out_of_store_blobs_and_index(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", sweep_s="0.5")
+    try:
+        server.start()
+        account, other = server.new_client("keeps a month"), server.new_client("keeps all")
+        old, old_audio = add_call(server.database, account.tenant_id, days=40)
+        young, young_audio = add_call(server.database, account.tenant_id, days=20)
+        kept, kept_audio = add_call(server.database, other.tenant_id, days=4000)
+        blobs = Blobs(server.settings)
+        for key in (old_audio, young_audio, kept_audio):
+            blobs.put(key, b"sound")
+        wait_for(lambda: found(account) == {old, young} and found(other) == {kept}, server)
+        assert account.request("PATCH", "/public/v1/settings", json={"retention": 30}).status_code == 200
+        wait_for(lambda: not blobs.exists(old_audio) and found(account) == {young}, server)
+        assert found(other) == {kept}
+        assert blobs.exists(young_audio)
+        assert blobs.exists(kept_audio)
+        gone = account.get("/public/v1/communications", params={"id": old})
+        assert gone.status_code == 404
+        assert account.get("/public/v1/communications", params={"id": young}).status_code == 200
+        with server.database.read() as connection:
+            assert index_work.list_open(connection) == []
+            assert communications.list_content(account.tenant_id, connection, old) == []
+        entry = account.get("/public/v1/audit").json()["items"][0]
+        assert (entry["actor"], entry["action"]) == ("retention", "communications.deleted")
+        assert entry["details"] == {"count": 1, "older_than_days": 30}
+    finally:
+        server.close()
+
+
+def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data", sweep_s="0.5")
+    try:
+        account = server.start().new_client("client")
+        old, audio = add_call(server.database, account.tenant_id, days=40)
+        blobs = Blobs(server.settings)
+        blobs.put(audio, b"sound")
+        wait_for(lambda: found(account) == {old}, server)
+        server.kill()
+        # What a sweep commits before it touches index and blobs.
+        with server.database.write() as connection:
+            ((task_id, key),) = retention.remove(account.tenant_id, connection, [old])
+            index_work.add(account.tenant_id, connection, action=index_work.FORGET_COMMUNICATION, subject_id=old)
+            index_work.add(
+                account.tenant_id, connection, action=index_work.DELETE_BLOB, subject_id=task_id, blob_key=key
+            )
+        assert blobs.exists(audio)
+        server.start()
+        assert found(account) == set()
+        wait_for(lambda: not blobs.exists(audio), server)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "goes"),
+    [
+        ({"days": 31}, True),
+        ({"days": 29}, False),
+        ({"days": 31, "status": "error"}, True),
+        ({"days": 31, "status": "processing"}, False),
+        ({"days": 400, "stored_days": 1}, False),  # an old call, taken in yesterday
+    ],
+    ids=str,
+)
+def test_only_what_happened_and_was_stored_before_and_is_done_is_over_its_time(
+    database: Database, what: dict[str, float], goes: bool
+) -> None:
+    with database.write() as connection:
+        tenant = accounts.create_tenant(connection, name="x", external_id="x")
+        other = accounts.create_tenant(connection, name="y", external_id="y")
+    assert tenant is not None
+    assert other is not None
+    call, key = add_call(database, tenant.id, **what)  # type: ignore[arg-type]
+    add_call(database, other.id, days=99)
+    with database.write() as connection:
+        before = now() - timedelta(days=30)
+        expired = retention.list_expired(tenant.id, connection, before=before, limit=10)
+        assert expired == ([call] if goes else [])
+        blobs = retention.remove(tenant.id, connection, expired)
+        assert [blob_key for _, blob_key in blobs] == ([key] if goes else [])
+        assert communications.count(tenant.id, connection) == (0 if goes else 1)
+        assert communications.count(other.id, connection) == 1
+
+
+def test_a_chat_counts_from_its_last_message(database: Database) -> None:
+    with database.write() as connection:
+        tenant = accounts.create_tenant(connection, name="x", external_id="x")
+    assert tenant is not None
+    chat, _ = add_call(database, tenant.id, days=99, kind="chat")
+    before = now() - timedelta(days=30)
+    with database.write() as connection:
+        assert retention.list_expired(tenant.id, connection, before=before, limit=10) == [chat]
+        communications.append_content(tenant.id, connection, chat, [ContentItem("chat_message", "still here")])
+        communications.update(tenant.id, connection, chat, title="A chat")
+        assert retention.list_expired(tenant.id, connection, before=before, limit=10) == []

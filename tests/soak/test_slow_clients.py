@@ -1,0 +1,141 @@
+"""Slow and greedy clients in number: all of them are let go in time while good requests are answered."""
+
+from __future__ import annotations
+
+import resource
+import selectors
+import socket
+import threading
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.soak.conftest import Size
+from tests.support.server import Account, RunningServer
+
+pytestmark = pytest.mark.soak
+
+CLOSED_WITHIN_S = 30.0
+UNTAKEN_WITHIN_S = 90.0
+
+
+def test_slow_connections_are_closed_while_good_requests_are_answered(tmp_path: Path, size: Size) -> None:
+    """A third sends a byte of a head now and then, a third a byte of a body, a third nothing at all."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    server = RunningServer(tmp_path / "data")
+    try:
+        account = server.start().new_client("client")
+        good = GoodClient(account)
+        slow = open_slow(account, size.slow_clients)
+        began = time.monotonic()
+        good.start()
+        closed_after_s = wait_until_closed(slow, began)
+        good.stop()
+        print(
+            f"{len(slow)} slow connections: the last was closed after {closed_after_s:.1f} s; "
+            f"{len(good.seconds)} good requests meanwhile, the slowest in {max(good.seconds) * 1000:.0f} ms, "
+            f"median {sorted(good.seconds)[len(good.seconds) // 2] * 1000:.1f} ms"
+        )
+        assert good.failures == []
+        assert len(good.seconds) > 100
+        assert closed_after_s < CLOSED_WITHIN_S
+    finally:
+        server.close()
+
+
+class GoodClient:
+    """Asks all the time, on connections of its own."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+        self.seconds: list[float] = []
+        self.failures: list[str] = []
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(timeout=60)
+
+    def _ask(self) -> None:
+        number = 0
+        while not self._stop.is_set():
+            number += 1
+            began = time.monotonic()
+            try:
+                if number % 2:
+                    answer = self._account.get("/public/v1/chats/list", timeout=30)
+                else:
+                    answer = self._account.post("/public/v1/kb/spaces", json={"name": f"Space {number}"}, timeout=30)
+                if answer.status_code not in (200, 201):
+                    self.failures.append(f"{answer.status_code} {answer.text}")
+            except httpx2.HTTPError as error:
+                self.failures.append(repr(error))
+            self.seconds.append(time.monotonic() - began)
+
+
+def open_slow(account: Account, count: int) -> list[socket.socket]:
+    body_head = (
+        f"POST /public/v1/kb/spaces HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n"
+        f"Authorization: Bearer {account.made.api_key}\r\n\r\n"
+    )
+    starts = (b"GET /healthz HTTP/1.1\r\nX-Slow: ", body_head.encode(), b"")
+    found = []
+    for number in range(count):
+        connection = socket.create_connection(("127.0.0.1", account.server.port), timeout=60)
+        connection.sendall(starts[number % 3])
+        connection.setblocking(False)
+        found.append(connection)
+    return found
+
+
+def wait_until_closed(slow: list[socket.socket], began: float) -> float:
+    """Seconds after which the last was closed; meanwhile each that began sends a byte a second."""
+    selector = selectors.DefaultSelector()
+    for number, connection in enumerate(slow):
+        selector.register(connection, selectors.EVENT_READ, number)
+    next_bytes = time.monotonic()
+    last_s = 0.0
+    while selector.get_map():
+        assert time.monotonic() - began < 2 * CLOSED_WITHIN_S, f"{len(selector.get_map())} are still open"
+        for key, _ in selector.select(timeout=0.1):
+            connection = slow[key.data]
+            try:
+                is_open = bool(connection.recv(65536))
+            except ConnectionError:
+                is_open = False
+            if not is_open:
+                selector.unregister(connection)
+                connection.close()
+                last_s = time.monotonic() - began
+        if time.monotonic() >= next_bytes:
+            next_bytes = time.monotonic() + 1
+            for key in list(selector.get_map().values()):
+                if key.data % 3 != 2:
+                    try:
+                        slow[key.data].send(b"a")
+                    except OSError:
+                        continue  # closed meanwhile: seen at its next turn
+    return last_s
+
+
+def test_a_client_that_takes_nothing_of_its_answers_is_let_go(own_server: RunningServer) -> None:
+    ask = b"GET /openapi/public.json HTTP/1.1\r\nHost: x\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", own_server.port), timeout=1) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deadline = time.monotonic() + UNTAKEN_WITHIN_S
+        with pytest.raises(ConnectionError):
+            while time.monotonic() < deadline:
+                try:
+                    connection.sendall(ask * 100)
+                except TimeoutError:
+                    continue
+        assert httpx2.get(own_server.url + "/healthz").status_code == 200
+    text = httpx2.get(own_server.url + "/metrics").text
+    assert 'parley_http_connections_closed_total{reason="answer_not_read"} 1.0' in text
