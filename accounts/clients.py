@@ -59,8 +59,6 @@ def create_client(
         check_name(name)
     check_time_zone(time_zone)
     email = normal_email(email)
-    if email is not None and accounts.find_by_email(connection, email):
-        raise email_taken()
     tenant = accounts.create_tenant(
         connection,
         name=external_id if name is None else name,
@@ -170,9 +168,7 @@ def change(
     changes = {name: value for name, value in values.items() if value != getattr(tenant, name)}
     if not changes:
         return tenant
-    email = changes.get("email")
-    owner = accounts.find_by_email(connection, email) if email else None
-    if (owner is not None and owner.id != tenant.id) or not accounts.update_tenant(tenant.id, connection, **changes):
+    if not accounts.update_tenant(tenant.id, connection, **changes):
         raise email_taken()
     details = {name: _shown(name, value) for name, value in changes.items()}
     audit.add(tenant.id, connection, actor=actor, action=action, details=details)

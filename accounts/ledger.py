@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 import structlog
 
 from accounts.tariffs import tariff_of
-from store import accounts, billing, billing_checks, tariffs
+from store import accounts, audit, billing, billing_checks, tariffs
 from store.accounts import Tenant
 from store.billing import Balance as Balance
 from store.billing import Hold, Usage
@@ -27,6 +27,7 @@ MICRO = 1_000_000
 MAX_RUB = 1_000_000_000
 """Largest amount of one movement: far below what 64 bits hold, and exact as a JSON number."""
 KEY_CHARACTERS = 180
+_ACTOR = "platform"
 
 log = structlog.get_logger(__name__)
 
@@ -123,7 +124,7 @@ def credit(
     if transaction_id is None:
         return False
     if amount_micro > 0 and billing.lift_balance_pause(tenant_id, connection):
-        log.info("the client is active again", tenant_id=tenant_id)
+        audit.add(tenant_id, connection, actor=_ACTOR, action="client.reactivated", details={"reason": "balance"})
     return True
 
 
@@ -167,6 +168,9 @@ def hold(
         if moved is None:
             if billing.pause_for_balance(tenant_id, connection):
                 log.info("the balance does not bear a hold: the client is paused", tenant_id=tenant_id, source=source)
+                audit.add(
+                    tenant_id, connection, actor=_ACTOR, action="client.deactivated", details={"reason": "balance"}
+                )
             return False
     billing.add_hold(
         tenant_id,

@@ -75,7 +75,7 @@ def check_url(url: str, *, param: str) -> str:
 
 
 def parse_url(url: str) -> httpx2.URL:
-    """The parts of a URL that can be called. Raises AddressRefused."""
+    """The parts of a URL that can be called. Raises AddressRefused, whose message begins with a verb."""
     if len(url) > MAX_URL_CHARACTERS:
         raise AddressRefused(f"is longer than {MAX_URL_CHARACTERS} characters.")
     if _ODD.search(url):
@@ -116,6 +116,14 @@ def _check_host(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise AddressRefused("has an IPv4 address in an unusual form.") from None
+
+
+def require_url(url: str) -> httpx2.URL:
+    """`parse_url`, for a URL that is about to be called: what it raises is a whole sentence."""
+    try:
+        return parse_url(url)
+    except AddressRefused as error:
+        raise AddressRefused(f"The URL {error.message}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +168,7 @@ class Outbound:
 
     def post(self, url: str, body: bytes, headers: Headers, *, timeout_s: float, head_bytes: int = 500) -> Answer:
         """One POST. A redirect is an answer like any other. Raises OutboundFailed where no answer came."""
-        parsed = parse_url(url)
+        parsed = require_url(url)
         deadline = Deadline(timeout_s)
         begun = time.monotonic()
         all_headers = [*headers, ("Content-Length", str(len(body)))]

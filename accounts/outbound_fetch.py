@@ -15,7 +15,17 @@ from urllib.parse import unquote
 import httpcore2
 import httpx2
 
-from accounts.outbound import AddressRefused, Deadline, Headers, Outbound, OutboundFailed, TimedOut, TooMuch, parse_url
+from accounts.outbound import (
+    AddressRefused,
+    Deadline,
+    Headers,
+    Outbound,
+    OutboundFailed,
+    TimedOut,
+    TooMuch,
+    parse_url,
+    require_url,
+)
 
 _IDLE_S = 30.0
 _MAX_RESUMES = 5
@@ -64,7 +74,7 @@ def fetch(
     for an answer other than 200; those of the body are raised while it is read.
     """
     deadline = Deadline(timeout_s)
-    target = parse_url(url)
+    target = require_url(url)
     with ExitStack() as stack:
         for _ in range(max_redirects + 1):
             response = stack.enter_context(outbound.exchange("GET", target, (), deadline, idle_s=_IDLE_S))

@@ -1,18 +1,23 @@
-"""The Public layer's reads of communications: one with everything in it, and a person's list."""
+"""The Public layer's reads of communications: one with everything in it, and a person's list.
+
+Answers are made of rows by hand, since these are the reads that programs repeat most; the models describe them, and the
+contract's tests hold each answer against its description.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
-from api.fields import PageLimit, PageOffset, UtcTime, Uuid, UuidText
-from api.http import Call, NoInput, Operation, Query
+from api.fields import PageLimit, PageOffset, UtcTime, Uuid, UuidText, utc_text
+from api.http import Call, NoInput, Operation, Query, json_response
 from ingest.analysis.catalogs import category_label
 from store import analysis, communications, details, speakers
 from store.analysis import Item
-from store.communications import ContentItem
-from store.details import Evaluation
+from store.communications import Communication, ContentItem
+from store.details import Evaluation, Summarised
 from store.errors import InvalidRequest, NotFound
 from store.speakers import Participant
 
@@ -45,6 +50,9 @@ class Media(BaseModel):
     name: str | None = None
     size_bytes: int | None = None
     duration_ms: int | None = None
+
+
+_MEDIA_FIELDS = tuple(Media.model_fields)
 
 
 class ContentItemBody(BaseModel):
@@ -168,7 +176,7 @@ class CommunicationList(BaseModel):
     pagination: Pagination
 
 
-def read_communication(call: Call[CommunicationQuery, NoInput]) -> CommunicationDetails:
+def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
     query = call.query
     if query.id is None and query.request_record_id is None:
         raise InvalidRequest("Give id or request_record_id.", param="id")
@@ -183,39 +191,33 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Communication
         people = speakers.list_participants(call.tenant_id, connection, row.id)
         items = analysis.list_items(call.tenant_id, connection, row.id)
     is_whole = bool(content) or found.transcription_status in (None, "success")
-    return CommunicationDetails(
-        tenant_id=row.tenant_id,
-        id=row.id,
-        kind=row.kind,  # type: ignore[arg-type]
-        channel_type=row.channel_type,  # type: ignore[arg-type]
-        communication_status=row.status(chat_quiet_s=call.services.settings.chat_quiet_s),  # type: ignore[arg-type]
-        request_record_id=row.request_record_id,
-        created_at=row.created_at,
-        occured_at=row.occured_at,
-        duration_ms=row.duration_ms,
-        language=row.language,
-        direction=row.direction,  # type: ignore[arg-type]
-        transcription_status=found.transcription_status,  # type: ignore[arg-type]
-        summary_generation_status=found.summary_status,  # type: ignore[arg-type]
-        qc_generation_status=found.qc_status,  # type: ignore[arg-type]
-        memory_generation_status=found.memory_status,  # type: ignore[arg-type]
-        qc_generation_error_message=found.qc_error_message,
-        qc_generation_updated_at=found.qc_updated_at,
-        qc_evaluation=_evaluation(found.evaluation) if found.evaluation else None,
-        content=[_turn(idx, item) for idx, item in content] if is_whole else None,
-        summary_text=found.summary_text,
-        user_summary=found.user_summary,
-        category=found.category,
-        category_label=category_label(found.category, call.principal.tenant.language),
-        speakers=[speaker_body(person) for person in people],
-        summary_items=[item_body(item) for item in items],
+    return json_response(
+        {
+            **_card(row),
+            "communication_status": row.status(chat_quiet_s=call.services.settings.chat_quiet_s),
+            "transcription_status": found.transcription_status,
+            "summary_generation_status": found.summary_status,
+            "qc_generation_status": found.qc_status,
+            "memory_generation_status": found.memory_status,
+            "qc_generation_error_message": found.qc_error_message,
+            "qc_generation_updated_at": utc_text(found.qc_updated_at) if found.qc_updated_at else None,
+            "qc_evaluation": _evaluation(found.evaluation) if found.evaluation else None,
+            "content": [_turn(idx, item) for idx, item in content] if is_whole else None,
+            "summary_text": found.summary_text,
+            "user_summary": found.user_summary,
+            "category": found.category,
+            "category_label": category_label(found.category, call.principal.tenant.language),
+            "speakers": [_speaker(person) for person in people],
+            "summary_items": [item_body(item) for item in items],
+        }
     )
 
 
-def list_communications(call: Call[CommunicationListQuery, NoInput]) -> CommunicationList:
+def list_communications(call: Call[CommunicationListQuery, NoInput]) -> Response:
     query = call.query
     if query.speaker_id is None and query.speaker_name is None and query.speaker_external_id is None:
         raise InvalidRequest("Give speaker_id, speaker_name or speaker_external_id.", param="speaker_id")
+    rows: list[Summarised] = []
     with call.services.database.read() as connection:
         speaker = speakers.find(
             call.tenant_id,
@@ -224,76 +226,88 @@ def list_communications(call: Call[CommunicationListQuery, NoInput]) -> Communic
             external_id=query.speaker_external_id,
             name=query.speaker_name,
         )
-        rows = (
-            details.list_of_speaker(call.tenant_id, connection, speaker.id, limit=query.limit, offset=query.offset)
-            if speaker
-            else []
-        )
+        if speaker is not None:
+            rows = details.list_of_speaker(
+                call.tenant_id, connection, speaker.id, limit=query.limit, offset=query.offset
+            )
         ids = [row.communication.id for row in rows]
         people = speakers.list_participants_of(call.tenant_id, connection, ids)
-    language = call.principal.tenant.language
     items = [
-        CommunicationBySpeaker(
-            tenant_id=row.tenant_id,
-            id=row.id,
-            kind=row.kind,  # type: ignore[arg-type]
-            channel_type=row.channel_type,  # type: ignore[arg-type]
-            request_record_id=row.request_record_id,
-            created_at=row.created_at,
-            occured_at=row.occured_at,
-            duration_ms=row.duration_ms,
-            language=row.language,
-            direction=row.direction,  # type: ignore[arg-type]
-            category=each.category,
-            label_ru=category_label(each.category, language),
-            summary_text=each.summary_text,
-            user_summary=each.user_summary,
-            speakers=[speaker_body(person) for person in people[row.id]],
-        )
-        for each in rows
-        for row in (each.communication,)
+        {
+            **_card(row.communication),
+            "summary_text": row.summary_text,
+            "user_summary": row.user_summary,
+            "category": row.category,
+            "label_ru": category_label(row.category, call.principal.tenant.language),
+            "speakers": [_speaker(person) for person in people[row.communication.id]],
+        }
+        for row in rows
     ]
-    return CommunicationList(
-        items=items, pagination=Pagination(limit=query.limit, offset=query.offset, count=len(items))
-    )
+    pagination = {"limit": query.limit, "offset": query.offset, "count": len(items)}
+    return json_response({"items": items, "pagination": pagination})
 
 
-def _turn(idx: int, item: ContentItem) -> ContentItemBody:
-    return ContentItemBody(
-        idx=idx,
-        kind=item.kind,  # type: ignore[arg-type]
-        at=item.at,
-        text=item.text,
-        label=item.label,
-        start_ms=item.start_ms,
-        end_ms=item.end_ms,
-        media=[Media.model_validate(media) for media in item.media],
-    )
+def _card(row: Communication) -> dict[str, Any]:
+    """What every form of a communication has."""
+    return {
+        "tenant_id": row.tenant_id,
+        "id": row.id,
+        "kind": row.kind,
+        "channel_type": row.channel_type,
+        "request_record_id": row.request_record_id,
+        "created_at": utc_text(row.created_at),
+        "occured_at": utc_text(row.occured_at),
+        "duration_ms": row.duration_ms,
+        "language": row.language,
+        "direction": row.direction,
+    }
 
 
-def _evaluation(found: Evaluation) -> QcEvaluation:
-    return QcEvaluation(
-        evaluation_id=found.id,
-        scenario_code=found.scenario_code,
-        score_pct=found.score_pct,
-        comment=found.comment,
-        status=found.status,  # type: ignore[arg-type]
-        criteria=[QcCriterion.model_validate(criterion) for criterion in found.criteria],
-    )
+def _turn(idx: int, item: ContentItem) -> dict[str, Any]:
+    return {
+        "idx": idx,
+        "kind": item.kind,
+        "at": utc_text(item.at) if item.at else None,
+        "text": item.text,
+        "label": item.label,
+        "start_ms": item.start_ms,
+        "end_ms": item.end_ms,
+        "media": [{name: media.get(name) for name in _MEDIA_FIELDS} for media in item.media],
+    }
 
 
-def speaker_body(person: Participant) -> CommunicationSpeaker:
-    return CommunicationSpeaker(
-        id=person.id,
-        external_id=person.external_id or "",
-        name=person.name or "",
-        role=person.role,
-        label=person.label,
-    )
+def _evaluation(found: Evaluation) -> dict[str, Any]:
+    return {
+        "evaluation_id": found.id,
+        "scenario_code": found.scenario_code,
+        "score_pct": found.score_pct,
+        "comment": found.comment,
+        "status": found.status,
+        "criteria": found.criteria,
+    }
 
 
-def item_body(item: Item) -> SpeakerSummaryItem:
-    return SpeakerSummaryItem.model_validate(item, from_attributes=True)
+def _speaker(person: Participant) -> dict[str, Any]:
+    return {
+        "id": person.id,
+        "external_id": person.external_id or "",
+        "name": person.name or "",
+        "role": person.role,
+        "label": person.label,
+    }
+
+
+def item_body(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "summary_id": item.summary_id,
+        "item_type": item.item_type,
+        "subtype": item.subtype,
+        "content": item.content,
+        "meta": item.meta,
+        "speaker_id": item.speaker_id,
+        "created_at": utc_text(item.created_at),
+    }
 
 
 OPERATIONS = (

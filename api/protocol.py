@@ -53,17 +53,26 @@ class _Transport:
     """A transport that is closed by lingering where the client is still sending: closed at once, it would answer with a
     reset, at which many clients throw the answer away unread."""
 
-    __slots__ = ("_inner", "_protocol")
+    __slots__ = ("_inner", "_protocol", "_written_bytes")
 
     def __init__(self, inner: asyncio.Transport, protocol: BoundedProtocol) -> None:
         self._inner = inner
         self._protocol = protocol
+        self._written_bytes = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
     def write(self, data: bytes) -> None:
+        self._written_bytes += len(data)
         self._inner.write(data)
+
+    def taken_bytes(self) -> int:
+        """How much of what was written the client's side has taken."""
+        return self._written_bytes - self._inner.get_write_buffer_size()
+
+    def has_untaken(self) -> bool:
+        return self._inner.get_write_buffer_size() > 0
 
     def is_closing(self) -> bool:
         return self._protocol.phase is _Phase.LINGER or self._inner.is_closing()
@@ -90,12 +99,13 @@ class BoundedProtocol(HttpToolsProtocol):
     _parsed_bytes = 0
     _body_bytes = 0
     _untaken_s = 0.0
-    _untaken_bytes = 0
+    _taken_bytes = 0
     _error: ParleyError | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.transport = _Transport(transport, self)  # type: ignore[assignment]
+        self._bounded = _Transport(transport, self)
+        self.transport = self._bounded  # type: ignore[assignment]
         if len(self.connections) > self.bounds.max_connections:
             self._refuse(Unavailable("Too many connections.", retry_after_s=5), "too_many_connections")
 
@@ -143,7 +153,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_bytes += len(body)
         if self.cycle.response_complete and self._body_bytes > MAX_UNREAD_BYTES:
             CLOSED.labels("unread_body").inc()
-            self.transport.close_now()  # type: ignore[attr-defined]
+            self._bounded.close_now()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -159,7 +169,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def shutdown(self) -> None:
         if self._open_cycle() is None:
-            self.transport.close_now()  # type: ignore[attr-defined]
+            self._bounded.close_now()
         else:
             super().shutdown()
 
@@ -194,10 +204,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _leaves_answer(self, seconds: float) -> bool:
         """Whether the client has taken nothing of what waits for it for too long."""
-        waiting = self.transport.get_write_buffer_size()
-        stands_still = waiting > 0 and waiting >= self._untaken_bytes > 0
+        taken_bytes = self._bounded.taken_bytes()
+        stands_still = self._bounded.has_untaken() and taken_bytes == self._taken_bytes
         self._untaken_s = self._untaken_s + seconds if stands_still else 0.0
-        self._untaken_bytes = waiting
+        self._taken_bytes = taken_bytes
         return self._untaken_s > UNTAKEN_ANSWER_S
 
     def _end(self, reason: str) -> None:
@@ -221,8 +231,12 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         CLOSED.labels(reason).inc()
         open_cycle = self._open_cycle()
-        # While an earlier request is in work, an answer to this one would be taken for that one's.
-        in_turn = open_cycle is None or (self.phase is _Phase.BODY and not open_cycle.response_started)
+        # While an earlier request is in work, an answer to this one would be taken for that one's; and a request that
+        # was answered before its body came gets no second answer.
+        if self.phase is _Phase.BODY:
+            in_turn = open_cycle is not None and not open_cycle.response_started
+        else:
+            in_turn = open_cycle is None
         if open_cycle is not None:
             open_cycle.disconnected = True
             open_cycle.message_event.set()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pydantic import BaseModel
+from starlette.responses import Response
 
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
-from api.fields import UtcTime, UuidText
-from api.http import Call, NoInput, Operation, Query
+from api.fields import UtcTime, UuidText, utc_text
+from api.http import Call, NoInput, Operation, Query, json_response
 from store import analysis, speakers
 from store.errors import InvalidRequest, NotFound
 
@@ -30,7 +31,7 @@ class SpeakerProfile(BaseModel):
     summary_items: list[SpeakerSummaryItem]
 
 
-def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> SpeakerProfile:
+def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
     query = call.query
     if query.speaker_name is None and query.speaker_external_id is None:
         raise InvalidRequest("Give speaker_name or speaker_external_id.", param="speaker_name")
@@ -41,16 +42,18 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> SpeakerProfile:
         if speaker is None:
             raise NotFound("No such speaker.")
         items = analysis.list_items_of_speaker(call.tenant_id, connection, speaker.id)
-    return SpeakerProfile(
-        tenant_id=speaker.tenant_id,
-        speaker_id=speaker.id,
-        speaker_external_id=speaker.external_id or "",
-        speaker_name=speaker.name or "",
-        speaker_role=speaker.role,
-        speaker_department=speaker.department,
-        speaker_created_at=speaker.created_at,
-        speaker_updated_at=speaker.updated_at,
-        summary_items=[item_body(item) for item in items],
+    return json_response(
+        {
+            "tenant_id": speaker.tenant_id,
+            "speaker_id": speaker.id,
+            "speaker_external_id": speaker.external_id or "",
+            "speaker_name": speaker.name or "",
+            "speaker_role": speaker.role,
+            "speaker_department": speaker.department,
+            "speaker_created_at": utc_text(speaker.created_at),
+            "speaker_updated_at": utc_text(speaker.updated_at),
+            "summary_items": [item_body(item) for item in items],
+        }
     )
 
 

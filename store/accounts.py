@@ -192,13 +192,6 @@ def find_client(
     return _tenant(row) if row else None
 
 
-@across_tenants("an e-mail belongs to one account of all")
-def find_by_email(connection: Connection, email: str) -> Tenant | None:
-    """`email` in lower case, as they are kept."""
-    row = connection.execute(sa.select(tenants).where(tenants.c.email == email)).first()
-    return _tenant(row) if row else None
-
-
 @across_tenants("the operator's command line")
 def list_by_external_id(connection: Connection, external_id: str) -> list[Tenant]:
     """Oldest first: each integration may have one."""

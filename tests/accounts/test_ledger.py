@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from accounts import ledger, tariffs
 from accounts.ledger import MICRO, Line
 from accounts.tariffs import Change
-from store import accounts, billing
+from store import accounts, audit, billing
 from store.database import Connection, Database, now
 from store.errors import InvalidRequest
 from store.ids import new_id
@@ -249,6 +249,12 @@ def test_money_lifts_a_pause_for_the_balance_once_a_key(database: Database) -> N
         assert not hold(connection, tenant_id, "a")
         assert not credit(connection, tenant_id, "k", "1")
         assert state(connection, tenant_id) == (False, "balance")
+        noted, _ = audit.list_page(tenant_id, connection, limit=10)
+        assert [(entry.actor, entry.action) for entry in noted] == [
+            ("platform", "client.deactivated"),
+            ("platform", "client.reactivated"),
+            ("platform", "client.deactivated"),
+        ]
         assert ledger.balance(tenant_id, connection).settled_micro == MICRO
 
 

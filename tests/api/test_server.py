@@ -95,6 +95,13 @@ def test_a_server_that_is_asked_to_stop_ends_with_status_0_and_leaves_no_process
     server.close()
 
 
+def test_the_server_may_open_as_many_files_as_the_system_lets_it(server: RunningServer) -> None:
+    assert server.process is not None
+    limits = Path(f"/proc/{server.process.pid}/limits").read_text().splitlines()
+    (open_files,) = (line.split()[3:5] for line in limits if line.startswith("Max open files"))
+    assert open_files[0] == open_files[1]
+
+
 def test_metrics_count_requests_by_route_and_not_by_address(server: RunningServer, account: Account) -> None:
     account.get("/public/v1/kb/documents/0190a0a0-0000-7000-8000-000000000000")
     text = httpx2.get(server.url + "/metrics").text

@@ -67,8 +67,9 @@ def test_the_python_example_takes_genuine_events_once_and_refuses_others(sent: t
     try:
         _wait_for(port)
         url = f"http://127.0.0.1:{port}/"
+        headers = {name: value for name, value in received.headers.items() if name != "content-length"}
         for body, status in ((received.body, 200), (received.body, 200), (b'{"event":"forged"}', 401)):
-            assert httpx2.post(url, content=body, headers=received.headers).status_code == status
+            assert httpx2.post(url, content=body, headers=headers).status_code == status
     finally:
         process.kill()
         printed, _ = process.communicate()

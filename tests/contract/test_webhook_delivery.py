@@ -28,7 +28,7 @@ def quick_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
         tmp_path_factory.mktemp("quick-server"),
         allowed_networks="127.0.0.0/8",
         webhook_retry_schedule=QUICK,
-        webhook_timeout_s="1",
+        webhook_timeout_s="4",
         sweep_s="0.3",
         job_poll_s="0.05",
     )
@@ -132,7 +132,6 @@ def test_a_receiver_that_does_not_answer_in_time_is_tried_again(quick: Account, 
     assert all(each["latency_ms"] >= 900 for each in late)
 
 
-@pytest.mark.proves("webhooks.delivery.dead-receiver")
 def test_one_dead_receiver_holds_up_nobody_else_s_events(tmp_path: Path, receiver: Receiver) -> None:
     """The receiver lets nothing go before the good event came, so the good one cannot have waited for it."""
     running = RunningServer(
@@ -152,7 +151,6 @@ def test_one_dead_receiver_holds_up_nobody_else_s_events(tmp_path: Path, receive
             running.close()
 
 
-@pytest.mark.proves("webhooks.delivery.at-least-once")
 def test_retries_go_on_after_a_restart_and_after_a_kill(tmp_path: Path, receiver: Receiver) -> None:
     running = RunningServer(
         tmp_path / "data", allowed_networks="127.0.0.0/8", webhook_retry_schedule="1,1,1,1", sweep_s="0.3"

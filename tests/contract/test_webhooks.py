@@ -31,7 +31,7 @@ def hooks_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
         cache_dir=str(tmp_path_factory.mktemp("no-models")),
         allowed_networks="127.0.0.0/8",
         webhook_retry_schedule=",".join(map(str, RETRIES)),
-        webhook_timeout_s="2",
+        webhook_timeout_s="10",
         sweep_s="0.5",
     )
     try:
@@ -142,7 +142,12 @@ def hum() -> bytes:
     return wav((np.sin(np.arange(RATE) / 10) * 9000).astype(np.int16)[:, None])
 
 
-@pytest.mark.proves("webhooks.event.transcription-completed", "webhooks.event.read-after", "webhooks.request-url-wins")
+@pytest.mark.proves(
+    "speech.webhook-url.receives-events",
+    "webhooks.event.transcription-completed",
+    "webhooks.event.read-after",
+    "webhooks.request-url-wins",
+)
 def test_a_call_s_end_is_told_to_the_request_s_own_address_and_can_be_read_at_once(
     hooked: Account, receiver: Receiver
 ) -> None:
@@ -163,7 +168,7 @@ def test_a_call_s_end_is_told_to_the_request_s_own_address_and_can_be_read_at_on
         "communication_id": accepted["communication_id"],
     }
     hooked.finished_task(accepted["task_id"])
-    assert seen[0]["transcription_status"] in ("success", "error")
+    assert wait_until(lambda: seen)[0]["transcription_status"] in ("success", "error")
     assert events(receiver.at("/account")) == []
 
 

@@ -156,7 +156,11 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            length = int(self.headers.get("content-length", 0))
+            body = self.rfile.read(length)
+            if len(body) < length:  # who sent it was killed in the middle
+                self.close_connection = True
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             reply = receiver._reply(Received(self.command, self.path, headers, body, time.time()))
             self.close_connection = True
