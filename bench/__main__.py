@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-BENCHES = ("server", "retrieval", "speech", "chat")
+BENCHES = ("server", "reads", "money", "retrieval", "speech", "chat")
 
 
 def main() -> int:

@@ -26,11 +26,11 @@ from tests.support.server import Account, RunningServer, free_port
 
 COMMUNICATIONS = 100_000
 TURNS = 8
-ROUNDS = 5
-ROUND_S = 4.0
+ROUNDS = 10
+ROUND_S = 2.0
 PATHS = 5_000
 _FIRST = "01900000000070008000"  # of an id; the last twelve digits count
-_FLOOR = 0.6
+FLOOR = 0.6
 
 
 @dataclass
@@ -88,9 +88,13 @@ def main() -> int:
     for side in sides:
         print(side.row())
     bare, parley = sides
-    ratio, cpu_ratio = parley.per_s / bare.per_s, bare.cpu_ms / parley.cpu_ms
-    print(f"parley reaches {ratio:.0%} of the bare route's requests/s ({cpu_ratio:.0%} by processor time)")
-    return 0 if max(ratio, cpu_ratio) >= _FLOOR else 1
+    ratio = statistics.median(
+        ours.per_s / theirs.per_s for theirs, ours in zip(bare.rounds, parley.rounds, strict=True)
+    )
+    print(
+        f"parley reaches {ratio:.0%} of the bare route's requests/s ({bare.cpu_ms / parley.cpu_ms:.0%} by processor time)"
+    )
+    return 0 if ratio >= FLOOR else 1
 
 
 def both_sides(server: RunningServer, account: Account, bare_process: int, bare_port: int) -> list[Side]:

@@ -52,6 +52,7 @@ summary_items = sa.Table(
     sa.Column("meta", sa.JSON(none_as_null=True), nullable=True),
     time_column("created_at", nullable=False),
     sa.Index(None, "tenant_id", "communication_id"),
+    sa.Index(None, "communication_id"),  # for the cascade of a deletion
     sa.Index(None, "tenant_id", "speaker_id", "created_at"),
     sa.Index(None, "summary_id"),
 )

@@ -42,10 +42,9 @@ class Entry:
 
 
 _COLUMNS = [_keys[name] for name in Entry.__dataclass_fields__]
-_OWNED = across_tenants("the owner is a tenant or an integration")
 
 
-@_OWNED
+@across_tenants("the owner is a tenant or an integration")
 def claim(
     connection: Connection,
     owner_id: str,
@@ -81,19 +80,19 @@ def claim(
     return Entry(**row._mapping) if row else None
 
 
-@_OWNED
+@across_tenants("the owner is a tenant or an integration")
 def extend(connection: Connection, owner_id: str, claim_id: str, *, lease: timedelta) -> bool:
     """False where the claim is no more: answered, released or taken over."""
     return _update(connection, owner_id, claim_id, locked_until=now() + lease)
 
 
-@_OWNED
+@across_tenants("the owner is a tenant or an integration")
 def identify(connection: Connection, owner_id: str, claim_id: str, *, fingerprint: str) -> bool:
     """Says what the body was. False where the claim is no more."""
     return _update(connection, owner_id, claim_id, fingerprint=fingerprint)
 
 
-@_OWNED
+@across_tenants("the owner is a tenant or an integration")
 def keep(connection: Connection, owner_id: str, claim_id: str, *, status: int, answer: bytes) -> bool:
     """Stores the answer; the claim's own later answer replaces it. False where another took the key over."""
     result = connection.execute(
@@ -104,7 +103,7 @@ def keep(connection: Connection, owner_id: str, claim_id: str, *, status: int, a
     return result.rowcount == 1
 
 
-@_OWNED
+@across_tenants("the owner is a tenant or an integration")
 def release(connection: Connection, owner_id: str, claim_id: str) -> None:
     """Frees the key of a claim that came to nothing; one that was answered stays."""
     connection.execute(

@@ -32,6 +32,7 @@ transcription_tasks = sa.Table(
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.Index(None, "tenant_id", "communication_id"),
+    sa.Index(None, "communication_id"),  # for the cascade of a deletion
     sa.Index(None, "status", "created_at"),
 )
 

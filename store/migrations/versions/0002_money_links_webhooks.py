@@ -336,8 +336,12 @@ def upgrade() -> None:
     )
     with op.batch_alter_table('summary_items', schema=None) as batch_op:
         batch_op.create_index(batch_op.f('ix_summary_items_summary_id'), ['summary_id'], unique=False)
+        batch_op.create_index(batch_op.f('ix_summary_items_communication_id'), ['communication_id'], unique=False)
         batch_op.create_index(batch_op.f('ix_summary_items_tenant_id_communication_id'), ['tenant_id', 'communication_id'], unique=False)
         batch_op.create_index(batch_op.f('ix_summary_items_tenant_id_speaker_id_created_at'), ['tenant_id', 'speaker_id', 'created_at'], unique=False)
+
+    with op.batch_alter_table('transcription_tasks', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_transcription_tasks_communication_id'), ['communication_id'], unique=False)
 
     with op.batch_alter_table('kb_documents', schema=None) as batch_op:
         batch_op.add_column(sa.Column('key_id', sa.Uuid(as_uuid=False), nullable=True))
@@ -391,12 +395,16 @@ def downgrade() -> None:
         batch_op.drop_column('allow_credit')
         batch_op.drop_column('pause_reason')
 
+    with op.batch_alter_table('transcription_tasks', schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f('ix_transcription_tasks_communication_id'))
+
     with op.batch_alter_table('kb_documents', schema=None) as batch_op:
         batch_op.drop_column('key_id')
 
     with op.batch_alter_table('summary_items', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_summary_items_tenant_id_speaker_id_created_at'))
         batch_op.drop_index(batch_op.f('ix_summary_items_tenant_id_communication_id'))
+        batch_op.drop_index(batch_op.f('ix_summary_items_communication_id'))
         batch_op.drop_index(batch_op.f('ix_summary_items_summary_id'))
 
     op.drop_table('summary_items')
