@@ -88,9 +88,8 @@ def main() -> int:
     for side in sides:
         print(side.row())
     bare, parley = sides
-    ratio = statistics.median(
-        ours.per_s / theirs.per_s for theirs, ours in zip(bare.rounds, parley.rounds, strict=True)
-    )
+    pairs = zip(bare.rounds, parley.rounds, strict=True)
+    ratio = statistics.median(ours.per_s / theirs.per_s for theirs, ours in pairs)
     print(
         f"parley reaches {ratio:.0%} of the bare route's requests/s ({bare.cpu_ms / parley.cpu_ms:.0%} by processor time)"
     )
