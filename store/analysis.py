@@ -149,7 +149,6 @@ def put_summary(
 ) -> str:
     """The summary's id. Replaces what an earlier run left, its items included; the id stays."""
     assert all(item.item_type in ("criteria", "commitment") for item in items)
-    lock(tenant_id, connection, communication_id)
     made_at = now()
     values = {"text": text, "user_summary": user_summary, "category": category, "updated_at": made_at}
     statement = (

@@ -128,6 +128,25 @@ class Database:
         with _answering(), engine.connect().execution_options(parley_write=True) as connection, connection.begin():
             yield connection
 
+    @contextmanager
+    def restructure(self) -> Iterator[Connection]:
+        """`write()` for migrations. SQLite changes a table by putting a new one in its place, and dropping the old one
+        would take along every row that refers to it: foreign keys are checked at the end instead."""
+        with _answering(), self.engine.connect() as connection:
+            raw = connection.connection.dbapi_connection
+            assert raw is not None
+            if self.is_sqlite:
+                raw.execute("PRAGMA foreign_keys=OFF").close()
+            try:
+                with connection.execution_options(parley_write=True).begin():
+                    yield connection
+                    if self.is_sqlite:
+                        broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+                        assert not broken, f"a migration left {len(broken)} rows without what they refer to"
+            finally:
+                if self.is_sqlite:
+                    raw.execute("PRAGMA foreign_keys=ON").close()
+
     def ping(self) -> None:
         """Raises Unavailable where the database does not answer."""
         with self.read() as connection:

@@ -58,14 +58,14 @@ def is_current(database: Database) -> bool:
     return current_revision(database) == newest_revision()
 
 
-def migrate(database: Database) -> tuple[str | None, str]:
+def migrate(database: Database, target: str = "head") -> tuple[str | None, str | None]:
     """Runs what is missing in one transaction: (revision before, revision after)."""
     before = current_revision(database)
     config = _config()
-    with database.write() as connection:
+    with database.restructure() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-    return before, newest_revision()
+        command.upgrade(config, target)
+    return before, current_revision(database)
 
 
 def write_migration(database: Database, revision: str, message: str) -> None:

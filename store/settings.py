@@ -129,7 +129,7 @@ class Settings(BaseSettings):
     call_places: int = Field(1, ge=1, description="Calls in work at the same time in one process.")
     document_places: int = Field(2, ge=1, description="Documents in work at the same time in one process.")
 
-    job_poll_s: float = Field(0.1, gt=0, description="How often queues look for work.")
+    job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")
     heartbeat_s: float = Field(5.0, gt=0, description="How often a worker says that it lives.")
     takeover_after_s: float = Field(20.0, gt=0, description="Silence after which a worker's jobs are taken over.")
     sweep_s: float = Field(10.0, gt=0, description="How often rows without a started job are looked for.")

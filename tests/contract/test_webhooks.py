@@ -146,6 +146,7 @@ def hum() -> bytes:
     "speech.webhook-url.receives-events",
     "webhooks.event.transcription-completed",
     "webhooks.event.read-after",
+    "communications.get.after-event",
     "webhooks.request-url-wins",
 )
 def test_a_call_s_end_is_told_to_the_request_s_own_address_and_can_be_read_at_once(
@@ -155,8 +156,10 @@ def test_a_call_s_end_is_told_to_the_request_s_own_address_and_can_be_read_at_on
     seen: list[dict[str, Any]] = []
 
     def read(received: Received) -> Reply:
-        path = f"/v1/audio/transcriptions/tasks/{received.json['task_id']}"
-        seen.append(hooked.get(path).json())
+        task = f"/v1/audio/transcriptions/tasks/{received.json['task_id']}"
+        communication = f"/public/v1/communications?id={received.json['communication_id']}"
+        seen.append(hooked.get(task).json())
+        seen.append(hooked.get(communication).json())
         return Reply()
 
     url = receiver.answer_by("/own", read)
@@ -168,7 +171,9 @@ def test_a_call_s_end_is_told_to_the_request_s_own_address_and_can_be_read_at_on
         "communication_id": accepted["communication_id"],
     }
     hooked.finished_task(accepted["task_id"])
-    assert wait_until(lambda: seen)[0]["transcription_status"] in ("success", "error")
+    task, communication = wait_until(lambda: seen[1:] and seen)
+    assert task["transcription_status"] == communication["transcription_status"] in ("success", "error")
+    assert communication["communication_status"] == "closed" or task["transcription_status"] == "error"
     assert events(receiver.at("/account")) == []
 
 

@@ -77,13 +77,18 @@ def test_a_summary_put_twice_is_there_once_with_its_items_in_order(database: Dat
     assert (summary.summary_text, summary.user_summary, summary.category) == ("About a discount", None, "sales")
 
 
-def test_summaries_put_at_once_leave_the_items_of_one(database: Database) -> None:
+def test_results_put_at_once_leave_the_items_of_one(database: Database) -> None:
     tenant = make_tenant(database)
     call_id = make_call(database, tenant.id, AT)
+    with database.write() as connection:
+        anna = speakers.upsert(tenant.id, connection, external_id=None, name="Anna")
     start = threading.Barrier(8)
 
     def put(number: int) -> None:
         start.wait()
+        with database.write() as connection:
+            remembered = [NewItem("memory", f"{number}", speaker_id=anna.id) for _ in range(5)]
+            analysis.replace_memory(tenant.id, connection, call_id, remembered)
         with database.write() as connection:
             items = [NewItem("criteria", f"{number}") for _ in range(5)]
             analysis.put_summary(tenant.id, connection, call_id, text=str(number), items=items)
@@ -95,7 +100,9 @@ def test_summaries_put_at_once_leave_the_items_of_one(database: Database) -> Non
         thread.join()
     with database.read() as connection:
         found = [item.content for item in analysis.list_items(tenant.id, connection, call_id)]
+        remembered = [item.content for item in analysis.list_items_of_speaker(tenant.id, connection, anna.id)]
     assert found == [read(database, tenant.id, call_id).summary_text] * 5
+    assert remembered == [remembered[0]] * 5
 
 
 def test_an_evaluation_put_twice_keeps_its_id_and_has_the_last_result(database: Database) -> None:

@@ -346,7 +346,8 @@ def upgrade() -> None:
     with op.batch_alter_table('kb_documents', schema=None) as batch_op:
         batch_op.add_column(sa.Column('key_id', sa.Uuid(as_uuid=False), nullable=True))
 
-    with op.batch_alter_table('tenants', schema=None) as batch_op:
+    # Never by a new table in place of the old: what refers to a tenant would go with the old one.
+    with op.batch_alter_table('tenants', schema=None, recreate='never') as batch_op:
         batch_op.add_column(sa.Column('pause_reason', sa.String(length=10), nullable=True))
         batch_op.add_column(sa.Column('allow_credit', sa.Boolean(), server_default=sa.false(), nullable=False))
         batch_op.add_column(sa.Column('tariff_version_id', sa.Uuid(as_uuid=False), nullable=True))
@@ -360,6 +361,8 @@ def upgrade() -> None:
     # Clients that are there already get a balance too.
     op.execute("INSERT INTO balances (tenant_id, available_micro, held_micro, updated_at)"
                " SELECT id, 0, 0, updated_at FROM tenants")
+    # Nobody told them that work costs money now: with credit nothing of theirs stops.
+    op.execute(sa.table('tenants', sa.column('allow_credit', sa.Boolean())).update().values(allow_credit=True))
 
 
 

@@ -1,0 +1,115 @@
+"""Migrations of a database that people work with: nothing of theirs is lost on the way up, or down."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from store import accounts, migrate, tariffs
+from store.database import Database
+from store.ids import new_id
+from store.settings import Settings
+
+FIRST = "0001"
+TENANT_ID = "01890000-0000-7000-8000-00000000000a"
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def first_database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    """A database of the first schema with a row in every table."""
+    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    database = Database(Settings(data_dir=tmp_path, database_url=url, _env_file=None))  # type: ignore[call-arg]
+    migrate.migrate(database, FIRST)
+    request.addfinalizer(database.close)
+    fill(database)
+    return database
+
+
+def fill(database: Database) -> None:
+    """One row a table, each referring to what was filled before it."""
+    tables = sa.MetaData()
+    with database.write() as connection:
+        tables.reflect(connection)
+        made: dict[str, dict[str, Any]] = {}
+        for table in tables.sorted_tables:
+            if table.name == "alembic_version":
+                continue
+            made[table.name] = {column.name: value_for(column, made) for column in table.columns}
+            connection.execute(sa.insert(table).values(**made[table.name]))
+
+
+def value_for(column: sa.Column[Any], made: dict[str, dict[str, Any]]) -> Any:
+    for key in column.foreign_keys:
+        return made[key.column.table.name][key.column.name]
+    kind = column.type
+    if column.name == "tenant_id" or (column.name, column.table.name) == ("id", "tenants"):
+        return TENANT_ID if isinstance(kind, sa.Uuid) else TENANT_ID.replace("-", "")
+    if isinstance(kind, sa.Boolean):
+        return True
+    if isinstance(kind, sa.JSON):
+        return []
+    if isinstance(kind, sa.Float):
+        return 0.5
+    if isinstance(kind, sa.Integer):
+        return 1
+    if isinstance(kind, sa.DateTime):
+        return MOMENT if kind.timezone else MOMENT.replace(tzinfo=None)
+    if isinstance(kind, sa.LargeBinary):
+        return b"x"
+    if isinstance(kind, sa.Uuid) or (isinstance(kind, sa.CHAR) and kind.length == 32):
+        # SQLite reflects a UUID as what it is stored as.
+        return new_id() if isinstance(kind, sa.Uuid) else new_id().replace("-", "")
+    return "x"
+
+
+def rows(database: Database) -> dict[str, list[dict[str, Any]]]:
+    """Every row of every table, by the table's name."""
+    tables = sa.MetaData()
+    with database.read() as connection:
+        tables.reflect(connection)
+        return {
+            name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
+            for name, table in tables.tables.items()
+            if name != "alembic_version"
+        }
+
+
+def test_an_upgrade_keeps_every_row_and_every_value(first_database: Database) -> None:
+    before = rows(first_database)
+    assert all(len(found) == 1 for found in before.values())
+    migrate.migrate(first_database)
+    after = rows(first_database)
+    for name, (row,) in before.items():
+        (now_there,) = after[name]
+        assert {column: now_there[column] for column in row} == row, name
+
+
+def test_clients_of_before_can_go_on_after_the_upgrade(first_database: Database) -> None:
+    migrate.migrate(first_database)
+    with first_database.read() as connection:
+        (tenant,) = accounts.list_tenants(connection)
+        assert (tenant.is_active, tenant.allow_credit, tenant.pause_reason) == (True, True, None)
+        assert (tenant.memory_enabled, tenant.qc_enabled, tenant.voices_enabled) == (True, True, False)
+        assert tariffs.get(connection) is not None
+    (balance,) = rows(first_database)["balances"]
+    assert (balance["available_micro"], balance["held_micro"]) == (0, 0)
+
+
+def test_what_refers_to_nothing_after_a_migration_takes_it_back(first_database: Database) -> None:
+    if not first_database.is_sqlite:
+        pytest.skip("PostgreSQL checks at each statement")
+
+    def break_it() -> None:
+        with first_database.restructure() as connection:
+            connection.exec_driver_sql("DELETE FROM tenants")
+
+    with pytest.raises(AssertionError, match="without what they refer to"):
+        break_it()
+    assert len(rows(first_database)["tenants"]) == 1
+    with first_database.read() as connection:
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar_one() == 1
