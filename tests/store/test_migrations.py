@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,14 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def first_database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+def first_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """A database of the first schema with a row in every table."""
     url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
     database = Database(Settings(data_dir=tmp_path, database_url=url, _env_file=None))  # type: ignore[call-arg]
     migrate.migrate(database, FIRST)
-    request.addfinalizer(database.close)
     fill(database)
-    return database
+    yield database
+    database.close()
 
 
 def fill(database: Database) -> None:
