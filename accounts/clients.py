@@ -168,6 +168,8 @@ def change(
     changes = {name: value for name, value in values.items() if value != getattr(tenant, name)}
     if not changes:
         return tenant
+    if changes.get("allow_credit") and tenant.pause_reason == "balance":
+        changes |= {"is_active": True, "pause_reason": None}  # what paused it pauses nobody who has credit
     if not accounts.update_tenant(tenant.id, connection, **changes):
         raise email_taken()
     details = {name: _shown(name, value) for name, value in changes.items()}

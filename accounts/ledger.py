@@ -27,6 +27,7 @@ MICRO = 1_000_000
 MAX_RUB = 1_000_000_000
 """Largest amount of one movement: far below what 64 bits hold, and exact as a JSON number."""
 KEY_CHARACTERS = 180
+_MOST_EXPONENT = 9  # of MAX_RUB
 _ACTOR = "platform"
 
 log = structlog.get_logger(__name__)
@@ -43,19 +44,20 @@ class Line:
 
 def micro_of(amount: Decimal) -> int:
     """Roubles as millionths. Raises InvalidRequest for what is no such number exactly, or more than MAX_RUB."""
-    if not amount.is_finite() or abs(amount) > MAX_RUB:
+    # By its digits alone: decimal's own arithmetic overflows on numbers such as 1e3000000.
+    if not amount.is_finite() or (amount and amount.adjusted() > _MOST_EXPONENT):
         raise InvalidRequest(f"an amount is a number up to {MAX_RUB:,} RUB")
     sign, digits, exponent = amount.as_tuple()
     assert isinstance(exponent, int)
-    number = int("".join(map(str, digits)))
-    shift = exponent + 6
-    if shift < -60:
-        number, rest = 0, number
-    else:
-        number, rest = divmod(number * 10 ** max(shift, 0), 10 ** max(-shift, 0))
-    if rest:
+    whole = [*digits, *[0] * max(exponent + 6, 0)] if amount else [0]
+    beyond = max(-exponent - 6, 0) if amount else 0
+    kept, rest = whole[: max(len(whole) - beyond, 0)], whole[max(len(whole) - beyond, 0) :]
+    if any(rest):
         raise InvalidRequest("an amount has at most six digits after the point")
-    return -number if sign else number
+    micro = int("".join(map(str, kept)) or "0")
+    if micro > MAX_RUB * MICRO:
+        raise InvalidRequest(f"an amount is a number up to {MAX_RUB:,} RUB")
+    return -micro if sign else micro
 
 
 def roubles(micro: int) -> Decimal:
@@ -166,11 +168,7 @@ def hold(
             source_ref=source_ref,
         )
         if moved is None:
-            if billing.pause_for_balance(tenant_id, connection):
-                log.info("the balance does not bear a hold: the client is paused", tenant_id=tenant_id, source=source)
-                audit.add(
-                    tenant_id, connection, actor=_ACTOR, action="client.deactivated", details={"reason": "balance"}
-                )
+            _pause(tenant_id, connection, source)
             return False
     billing.add_hold(
         tenant_id,
@@ -183,6 +181,44 @@ def hold(
         expires_at=expires_at,
     )
     return True
+
+
+def extend(tenant_id: str, connection: Connection, *, hold_key: str, lines: Sequence[Line]) -> bool:
+    """Raises an open hold to what the work will cost as is known by now; it is never lowered.
+
+    False where the balance cannot bear the difference and the client has no credit: the client is then paused, and the
+    hold stays as it was for the caller to release. Raises LookupError where there is no such hold.
+    """
+    tenant = _locked(tenant_id, connection)
+    found = _require_hold(tenant_id, connection, hold_key)
+    tariff = tariffs.get(connection, found.tariff_version_id)
+    assert tariff is not None, "versions are kept"
+    amount = sum(tariff.rate(line.product, line.llm_model).amount_micro * line.quantity for line in lines)
+    more = amount - found.amount_micro
+    if found.status != "open" or more <= 0:
+        return True
+    moved = billing.move(
+        tenant_id,
+        connection,
+        key=f"hold:{hold_key}:{amount}",
+        kind="hold",
+        amount_micro=-more,
+        entries={"available": -more, "held": more},
+        least_available_micro=None if tenant.allow_credit else more,
+        source=found.source,
+        source_ref=found.source_ref,
+    )
+    if moved is None:
+        _pause(tenant_id, connection, found.source)
+        return False
+    billing.set_hold_amount(tenant_id, connection, found.id, amount)
+    return True
+
+
+def _pause(tenant_id: str, connection: Connection, source: str) -> None:
+    if billing.pause_for_balance(tenant_id, connection):
+        log.info("the balance does not bear a hold: the client is paused", tenant_id=tenant_id, source=source)
+        audit.add(tenant_id, connection, actor=_ACTOR, action="client.deactivated", details={"reason": "balance"})
 
 
 def use(tenant_id: str, connection: Connection, *, hold_key: str, key: str, line: Line) -> None:

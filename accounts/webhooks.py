@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -34,7 +37,10 @@ QUEUE = "webhooks"
 TEST_EVENT = "webhook.test"
 KEEP_DAYS = 30
 _PROBES_AT_ONCE = 8
+_PROBES_PER_TENANT = 2
 _SWEPT_AT_ONCE = 1000
+_PURGED_AT_ONCE = 1000
+_PURGED_A_SWEEP = 5000
 _MAX_ERROR_CHARACTERS = 300
 _INTERRUPTED = "The attempt was interrupted on our side."
 _TURNED_OFF = "Notifications were turned off: the account has no webhook URL any more."
@@ -52,6 +58,28 @@ class ProbeResult:
     answer_head: str | None
 
 
+class _ProbePlaces:
+    """Bounds the tests under way in this process, and those of one tenant more tightly: each may take a while."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, tenant_id: str) -> Iterator[None]:
+        """Raises RateLimited where none is free."""
+        with self._lock:
+            if self._taken.total() >= _PROBES_AT_ONCE or self._taken[tenant_id] >= _PROBES_PER_TENANT:
+                raise RateLimited("Too many webhook tests at the moment.", code="rate_limit_exceeded", retry_after_s=5)
+            self._taken[tenant_id] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[tenant_id] -= 1
+                self._taken += Counter()  # lets go of who has none
+
+
 @dataclass(slots=True)
 class _Sender:
     settings: Settings
@@ -59,7 +87,7 @@ class _Sender:
     keyring: Keyring
     jobs: Jobs
     outbound: Outbound
-    probes: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(_PROBES_AT_ONCE))
+    probes: _ProbePlaces = field(default_factory=_ProbePlaces)
     swept_to: tuple[datetime, str] | None = None
 
 
@@ -67,9 +95,17 @@ _opened: _Sender | None = None
 
 
 def queue_plan(settings: Settings) -> QueuePlan:
-    """The queue of deliveries: partitioned by receiver, so that a dead one holds few places."""
-    per_receiver = min(settings.webhook_places_per_receiver, settings.webhook_places)
-    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver)
+    """The queue of deliveries: partitioned by tenant and receiver, so that a dead one holds few places."""
+    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=_places_per_partition(settings))
+
+
+def _places_per_partition(settings: Settings) -> int:
+    return min(settings.webhook_places_per_receiver, _places_per_tenant(settings))
+
+
+def _places_per_tenant(settings: Settings) -> int:
+    """Half: the other half stays for the rest, however many dead receivers one tenant has."""
+    return max(1, settings.webhook_places // 2)
 
 
 def open_sender(settings: Settings, database: Database, keyring: Keyring, jobs: Jobs) -> None:
@@ -131,7 +167,7 @@ def start(delivery: Delivery | None) -> None:
             delivery.id,
             delivery.run,
             delay_s=wait_s if wait_s > 0 else None,
-            partition=_receiver(delivery),
+            partition=partition_of(delivery.tenant_id, delivery.url, _opened.settings),
         )
     # The job database may be away in any way; the delivery is stored and waits for the sweeper.
     except Exception:
@@ -142,14 +178,17 @@ def _job_id(delivery: Delivery) -> str:
     return f"{delivery.id}-{delivery.run}"
 
 
-def _receiver(delivery: Delivery) -> str:
-    """Of one tenant, so that nobody's slow endpoint at a shared host is another's."""
+def partition_of(tenant_id: str, url: str, settings: Settings) -> str:
+    """A tenant's receivers share its few partitions by their hosts, whatever the port: as many as its places allow.
+
+    Of one tenant, so that nobody's slow endpoint at a shared host is another's.
+    """
     try:
-        url = httpx2.URL(delivery.url)
-        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
+        host = httpx2.URL(url).host
     except (httpx2.InvalidURL, ValueError):
-        origin = "unknown"
-    return f"{delivery.tenant_id} {origin}"
+        host = ""
+    partitions = _places_per_tenant(settings) // _places_per_partition(settings)
+    return f"{tenant_id} {zlib.crc32(host.encode()) % partitions}"
 
 
 @workflow(name="send_webhook")
@@ -240,18 +279,14 @@ def _complaint(status_code: int) -> str | None:
 
 def probe(tenant_id: str, url: str, *, key_id: str | None = None) -> ProbeResult:
     """Sends a signed test event to a URL, now. Raises InvalidRequest where the account has no active key to sign with,
-    RateLimited while too many tests are under way."""
+    RateLimited while too many tests are under way, the tenant's own or all."""
     sender = _sender()
     with sender.database.read() as connection:
         secret = _secret(sender, tenant_id, connection, key_id)
     if secret is None:
         raise InvalidRequest("The account has no active API key to sign with.", param="webhook_url")
-    if not sender.probes.acquire(blocking=False):
-        raise RateLimited("Too many webhook tests at the moment.", code="rate_limit_exceeded", retry_after_s=5)
-    try:
+    with sender.probes.place(tenant_id):
         attempt = _attempt(sender, url, new_id(), _json({"event": TEST_EVENT}).encode(), secret)
-    finally:
-        sender.probes.release()
     return ProbeResult(
         ok=attempt.error is None,
         status_code=attempt.status_code,
@@ -305,9 +340,13 @@ def sweep() -> None:
 
 
 def purge() -> None:
-    """Deletes deliveries that ended and are older than 30 days."""
-    with _sender().database.write() as connection:
-        deliveries.purge(connection, before=now() - timedelta(days=KEEP_DAYS))
+    """Deletes deliveries that ended and are older than 30 days, in batches, up to a bound."""
+    before = now() - timedelta(days=KEEP_DAYS)
+    for _ in range(_PURGED_A_SWEEP // _PURGED_AT_ONCE):
+        with _sender().database.write() as connection:
+            purged = deliveries.purge(connection, before=before, limit=_PURGED_AT_ONCE)
+        if purged < _PURGED_AT_ONCE:
+            return
 
 
 def _json(body: Mapping[str, str]) -> str:

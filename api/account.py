@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from accounts import clients, webhooks
+from accounts import clients
 from accounts.origins import MAX_ORIGINS, normal_origins
 from accounts.outbound import check_url
+from api.deliveries import probe
 from api.fields import UtcTime
 from api.http import Body, Call, NoInput, Operation
 from api.knowledge import PageQuery, Pagination
 from store import accounts, audit
 from store.accounts import ApiKey, Tenant
+from store.database import Database, now
 from store.errors import InvalidRequest
 
 MAX_RETENTION_DAYS = 36_500
+AUDIT_KEPT_DAYS = 400
+_PURGED_AT_ONCE = 1000
+_PURGED_A_SWEEP = 5000
 
 Language = Literal["ru", "en"]
 RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
@@ -135,12 +141,13 @@ def update_settings(call: Call[NoInput, SettingsPatch]) -> AccountSettings:
 
 
 def _tested_url(call: Call[Any, Any], url: str | None) -> str | None:
-    """The URL to keep, None for none. Raises InvalidRequest where a new one's receiver does not answer a test."""
+    """The URL to keep, None for none. Raises InvalidRequest where a new one's receiver does not answer a test, and
+    RateLimited over the bounds of tests."""
     if not url or not url.strip():
         return None
     url = check_url(url, param="webhook_url")
     if url != call.principal.tenant.webhook_url:
-        result = webhooks.probe(call.tenant_id, url, key_id=call.principal.key.id)
+        result = probe(call, url)
         if not result.ok:
             raise InvalidRequest(f"webhook_url: the test request failed. {result.error}", param="webhook_url")
     return url
@@ -206,6 +213,16 @@ def list_audit(call: Call[PageQuery, NoInput]) -> AuditList:
         items=[AuditRecord.model_validate(row, from_attributes=True) for row in rows],
         pagination=Pagination(limit=query.limit, offset=query.offset, count=len(rows), total=total),
     )
+
+
+def forget_old_audit(database: Database) -> None:
+    """Housekeeping: deletes entries of the audit log after their time, in batches, up to a bound."""
+    before = now() - timedelta(days=AUDIT_KEPT_DAYS)
+    for _ in range(_PURGED_A_SWEEP // _PURGED_AT_ONCE):
+        with database.write(durable=False) as connection:
+            purged = audit.purge(connection, before=before, limit=_PURGED_AT_ONCE)
+        if purged < _PURGED_AT_ONCE:
+            return
 
 
 OPERATIONS = (

@@ -106,6 +106,7 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             house.jobs.add_sweep(calls.sweep_work_folders)
             house.jobs.add_sweep(house.blobs.sweep_uploads)
             house.jobs.add_sweep(partial(forget_old_windows, house.database))
+            house.jobs.add_sweep(partial(account.forget_old_audit, house.database))
             house.jobs.add_sweep(services.payments.sweep)
             house.jobs.add_sweep(partial(links.forget_ended, house.database))
             house.jobs.add_sweep(partial(forget_old_keys, house.database, settings.idempotency_hours))

@@ -275,7 +275,8 @@ OPERATIONS = (
         create_session_link,
         "Make a link into the cabinet",
         response=SessionLink,
-        errors=(401, 422, 503),
+        errors=(401, 422, 429, 503),
+        limit="session_links_per_minute",
         idempotent=True,
     ),
 )

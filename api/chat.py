@@ -91,11 +91,13 @@ async def send_message(call: Call[NoInput, MessageRequest]) -> Response | Messag
     )
     history = [Message(role=item.role, content=item.content) for item in call.body.history]
     request_id = new_id()
-    await run_in_threadpool(hold_message, call.services.database, call.tenant_id, request_id)
+    llm_model = call.services.agent.model_name()
+    await run_in_threadpool(hold_message, call.services.database, call.tenant_id, request_id, llm_model)
     events = billed(
         call.services.database,
         call.tenant_id,
         request_id,
+        llm_model,
         call.services.agent.answer(scope, call.body.text, history),
         also=lambda connection, done: call.keep(connection, _response(request_id, done), 200),
     )

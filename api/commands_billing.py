@@ -219,7 +219,7 @@ def set_tariff(
 
     if tenant is not None and everyone:
         raise InvalidRequest("give --tenant or --everyone, not both")
-    changes = [_change(text) for text in prices]
+    changes = _changes(prices)
     if label is None:
         label = f"Since {now():%Y-%m-%d %H:%M} UTC"
     with _opened() as database, database.write() as connection:
@@ -236,6 +236,14 @@ def set_tariff(
         print_rows([row], as_json, single=True)
     else:
         print_rows(list(_rate_lines(row)), as_json)
+
+
+def _changes(texts: list[str]) -> list[Change]:
+    changes = [_change(text) for text in texts]
+    names = [(change.product, change.llm_model) for change in changes]
+    if len(set(names)) < len(names):
+        raise InvalidRequest("a price is given twice")
+    return changes
 
 
 def _change(text: str) -> Change:

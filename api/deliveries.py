@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from accounts import webhooks
 from accounts.outbound import MAX_URL_CHARACTERS, check_url
+from accounts.webhooks import ProbeResult
 from api.fields import PageLimit, PageOffset, UtcTime
 from api.http import Body, Call, NoInput, Operation, Query
 from api.limits import enforce_limit
@@ -113,7 +114,6 @@ def resend(call: Call[NoInput, NoInput]) -> DeliveryBody:
 
 
 def test_webhook(call: Call[NoInput, WebhookTest]) -> WebhookTestResult:
-    enforce_limit(call.services.database, f"webhook_test:{call.tenant_id}", TESTS_PER_MINUTE, request=call.request)
     url = call.body.webhook_url
     if not url:
         with call.services.database.read() as connection:
@@ -121,9 +121,14 @@ def test_webhook(call: Call[NoInput, WebhookTest]) -> WebhookTestResult:
         url = tenant.webhook_url if tenant else None
     if not url:
         raise InvalidRequest("webhook_url: the account has none, so give one.", param="webhook_url")
-    check_url(url, param="webhook_url")
-    result = webhooks.probe(call.tenant_id, url, key_id=call.principal.key.id)
+    result = probe(call, check_url(url, param="webhook_url"))
     return WebhookTestResult.model_validate(result, from_attributes=True)
+
+
+def probe(call: Call[Any, Any], url: str) -> ProbeResult:
+    """Tests a URL, whatever for: all tests of an account count as one. Raises RateLimited over its bounds."""
+    enforce_limit(call.services.database, f"webhook_test:{call.tenant_id}", TESTS_PER_MINUTE, request=call.request)
+    return webhooks.probe(call.tenant_id, url, key_id=call.principal.key.id)
 
 
 def _delivery(row: Delivery, log: list[Attempt]) -> DeliveryBody:

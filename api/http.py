@@ -192,7 +192,8 @@ async def _serve(operation: Operation, request: Request) -> Response:
         return await _handle(operation, Call(request, services, caller, query, body))
     claim = idempotency.claim_of(request, services, caller_id=_owner_id(caller), operation=operation)
     # A streamed body is known to its handler alone, which calls `identify`.
-    content = None if operation.form is not None else to_json([query, body])
+    streams = operation.streams and "text/event-stream" in request.headers.get("accept", "")
+    content = None if operation.form is not None else to_json([query, body, streams])
     call = Call(request, services, caller, query, body, claim)
     return await claim.answer_once(content, partial(_handle, operation, call))
 

@@ -90,8 +90,8 @@ class RequestLog:
 class Places:
     """Pure ASGI middleware: answers 503 while `places` requests are in work.
 
-    A request whose body still comes takes no place: so slow uploads keep nobody out, and connections are bounded
-    elsewhere. Operators' own questions are always answered.
+    A request takes no place while its handler waits for the rest of its body: so slow uploads keep nobody out, and
+    connections are bounded elsewhere. Operators' own questions are always answered.
     """
 
     def __init__(self, app: ASGIApp, places: int) -> None:
@@ -106,21 +106,41 @@ class Places:
             refusal = Unavailable("Too many requests are in work.", retry_after_s=2)
             await error_response(refusal, scope["path"])(scope, receive, send)
             return
-        taken = not _has_body(scope)
-        self._free -= taken
+        body_comes = _has_body(scope)
+        held = 0
 
-        async def receive_counting() -> Message:
-            nonlocal taken
-            message = await receive()
-            if not taken and not message.get("more_body", False):
-                taken = True
-                self._free -= 1
+        def hold(places: int) -> None:
+            nonlocal held
+            self._free += held - places
+            held = places
+
+        async def receive_without_place() -> Message:
+            nonlocal body_comes
+            if not body_comes:
+                return await receive()
+            hold(0)
+            try:
+                message = await receive()
+            finally:
+                hold(1)
+            if not message.get("more_body", False):
+                body_comes = False
             return message
 
+        async def send_with_place(message: Message) -> None:
+            nonlocal body_comes
+            body_comes = False  # who asks from here on only wants to know whether the client is still there
+            hold(1)
+            await send(message)
+
+        hold(1)
         try:
-            await self.app(scope, receive if taken else receive_counting, send)
+            if body_comes:
+                await self.app(scope, receive_without_place, send_with_place)
+            else:
+                await self.app(scope, receive, send)
         finally:
-            self._free += taken
+            hold(0)
 
 
 def _has_body(scope: Scope) -> bool:

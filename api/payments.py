@@ -18,6 +18,7 @@ from accounts.payments import LEAST_MICRO, MOST_MICRO, Wish
 from api.fields import UtcTime
 from api.http import Body, Call, NoInput, Operation, json_response, read_body
 from api.idempotency import HEADER
+from api.limits import enforce_limit
 from api.services import Services
 from store import payments
 from store.database import Connection
@@ -28,6 +29,7 @@ from store.payments import PaymentLink
 LEAST_RUB, MOST_RUB = int(roubles(LEAST_MICRO)), int(roubles(MOST_MICRO))
 NOTIFICATION_PATH = "/payments/yookassa/notifications"
 MAX_NOTIFICATION_BYTES = 64 * 1024
+NOTIFICATIONS_A_MINUTE = 60
 
 
 def _amount(value: Any) -> Decimal:
@@ -173,6 +175,9 @@ async def take_notification(request: Request) -> Response:
     if not PAYMENT_ID.fullmatch(said.id):
         return json_response({"known": False})
     try:
+        # Whoever saw a payment's page knows its link's id, and each word makes us ask.
+        bucket = f"payment-notification:{link_id or said.id}"
+        await run_in_threadpool(enforce_limit, services.database, bucket, NOTIFICATIONS_A_MINUTE)
         known = await run_in_threadpool(services.payments.notified, said.id, link_id)
     except UpstreamFailed as error:
         raise _not_now() from error

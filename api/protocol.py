@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import structlog
 from prometheus_client import Counter
 from starlette.responses import Response
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from api.errors import error_response
@@ -22,7 +23,8 @@ from api.middleware import request_id_of
 from store.errors import HeadTooLarge, InvalidRequest, ParleyError, TooSlow, Unavailable
 
 MAX_HEAD_BYTES = 64 * 1024
-MAX_UNREAD_BYTES = 1024 * 1024  # of a body that comes after its answer
+MAX_UNREAD_BYTES = 1024 * 1024  # of a body that comes after its answer, or while an earlier request is in work
+MAX_PIPELINED = 8
 BODY_WINDOW_S = 10.0
 UNTAKEN_ANSWER_S = 60.0
 LINGER_S = 2.0
@@ -97,7 +99,10 @@ class BoundedProtocol(HttpToolsProtocol):
     _spent_s = 0.0  # in this phase, as far as the client is to blame
     _head_bytes = 0
     _parsed_bytes = 0
-    _body_bytes = 0
+    _window_bytes = 0  # of a body, since the last look at its pace
+    _unread_bytes = 0  # of a body, while nobody reads it
+    _is_deaf = False  # what was taken is answered, and nothing further is read
+    _running: RequestResponseCycle | None = None  # the newest that was begun; in `pipeline` are those after it
     _untaken_s = 0.0
     _taken_bytes = 0
     _error: ParleyError | None = None
@@ -112,11 +117,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self.phase is _Phase.LINGER:
             BoundedProtocol._lingering -= 1
-            self.phase = _Phase.ANSWER
+        self.phase = _Phase.ANSWER  # uvicorn closes the transport once more: nothing is left to linger for
+        self._give_up_answers()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.phase is _Phase.LINGER:
+        if self.phase is _Phase.LINGER or self._is_deaf:
             return
         if self.phase is _Phase.IDLE:
             self._enter(_Phase.HEAD)
@@ -128,7 +134,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(HeadTooLarge("The head of the request is too large."), "malformed")
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(self._error or InvalidRequest("This is no valid HTTP request."), "malformed")
+        if not self._is_deaf:
+            self._refuse(self._error or InvalidRequest("This is no valid HTTP request."), "malformed")
 
     def on_message_begin(self) -> None:
         self._enter(_Phase.HEAD)
@@ -144,16 +151,29 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        # uvicorn stops reading at the first one that waits, but a single chunk may hold thousands.
+        if len(self.pipeline) >= MAX_PIPELINED:
+            CLOSED.labels("too_many_pipelined").inc()
+            self.cycle.keep_alive = False
+            self._is_deaf = True
+            raise Unavailable("Too many requests on one connection.")  # ends the parsing
         super().on_headers_complete()
         self._head_bytes = 0
-        self._body_bytes = 0
+        self._window_bytes = 0
+        self._unread_bytes = 0
         self._enter(_Phase.BODY)
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
     def on_body(self, body: bytes) -> None:
-        self._body_bytes += len(body)
-        if self.cycle.response_complete and self._body_bytes > MAX_UNREAD_BYTES:
-            CLOSED.labels("unread_body").inc()
-            self._bounded.close_now()
+        self._window_bytes += len(body)
+        if self.cycle.response_complete or self.pipeline:
+            self._unread_bytes += len(body)
+            if self._unread_bytes > MAX_UNREAD_BYTES:
+                CLOSED.labels("unread_body").inc()
+                self._bounded.close_now()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -164,8 +184,6 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.phase is _Phase.ANSWER and self.cycle.response_complete:
             self._enter(_Phase.IDLE)
-        elif self.phase is _Phase.BODY:
-            self._body_bytes = 0  # counted anew: what comes now is read by nobody
 
     def shutdown(self) -> None:
         if self._open_cycle() is None:
@@ -193,10 +211,9 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.phase is _Phase.HEAD and self._spent_s > self.bounds.head_timeout_s + SWEEP_S and open_cycle is None:
             self._refuse(TooSlow("The head of the request came too slowly."), "slow_head")
         elif self.phase is _Phase.BODY and self._spent_s > BODY_WINDOW_S:
-            if self._body_bytes < self.bounds.body_min_bytes_per_s * self._spent_s:
+            if self._window_bytes < self.bounds.body_min_bytes_per_s * self._spent_s:
                 self._refuse(TooSlow("The body of the request came too slowly."), "slow_body")
-            elif open_cycle is not None:
-                self._body_bytes = 0
+            self._window_bytes = 0
             self._spent_s = 0.0
         elif self.phase is _Phase.IDLE and self._spent_s > self.timeout_keep_alive + SWEEP_S:
             # uvicorn's own timer is lost where the rest of a body came after the answer.
@@ -237,14 +254,20 @@ class BoundedProtocol(HttpToolsProtocol):
             in_turn = open_cycle is not None and not open_cycle.response_started
         else:
             in_turn = open_cycle is None
-        if open_cycle is not None:
-            open_cycle.disconnected = True
-            open_cycle.message_event.set()
         if in_turn and not self.pipeline:
             self.transport.write(_answer(error, self._scope()))
+        self._give_up_answers()
         if self.phase is _Phase.IDLE:
             self._enter(_Phase.HEAD)
         self.transport.close()
+
+    def _give_up_answers(self) -> None:
+        """Tells the request in work that its client is gone, and begins none of those behind it. uvicorn itself tells
+        the newest alone."""
+        self.pipeline.clear()
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True
+            self._running.message_event.set()
 
     def _open_cycle(self) -> RequestResponseCycle | None:
         """The newest request, as long as it is not answered."""
@@ -262,6 +285,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def linger(self) -> None:
         """Half closes, and waits a moment for the client to close."""
+        if self._bounded.is_closing():
+            return
         BoundedProtocol._lingering += 1
         self._enter(_Phase.LINGER)
         self._unset_keepalive_if_required()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -22,10 +21,11 @@ from api.services import Services
 from chat import conversations
 from chat.agent import Scope
 from chat.billing import billed, hold_message
-from chat.contract import Done, Event
+from chat.contract import Done
 from store import accounts, chats
 from store.accounts import Tenant
 from store.chats import Chat
+from store.database import Connection
 from store.errors import NotAuthenticated, NotFound, NotPermitted
 from store.ids import new_id
 
@@ -121,28 +121,22 @@ async def send_message(request: Request) -> Response:
         space_ids=tuple(visitor.chat.site_space_ids or visitor.chat.default_space_ids) or None,
         sees_communications=visitor.chat.site_sees_communications,
     )
-    message_id = new_id()
-    await run_in_threadpool(hold_message, services.database, visitor.tenant.id, message_id)
-    events = _kept(services, visitor, text, services.agent.answer(scope, text, history))
-    return EventSourceResponse(
-        stream_events(billed(services.database, visitor.tenant.id, message_id, events), message_id)
+    message_id, llm_model = new_id(), services.agent.model_name()
+    await run_in_threadpool(hold_message, services.database, visitor.tenant.id, message_id, llm_model)
+    events = billed(
+        services.database,
+        visitor.tenant.id,
+        message_id,
+        llm_model,
+        services.agent.answer(scope, text, history),
+        also=lambda connection, done: _store(connection, visitor, text, done),
     )
+    return EventSourceResponse(stream_events(events, message_id))
 
 
-async def _kept(
-    services: Services, visitor: Visitor, question: str, events: AsyncGenerator[Event, None]
-) -> AsyncGenerator[Event, None]:
-    """Passes the events on; question and answer are stored before the last one is sent."""
-    try:
-        async for event in events:
-            if isinstance(event, Done):
-                turns = [(conversations.VISITOR_LABEL, question), (conversations.AGENT_LABEL, event.markdown)]
-                await run_in_threadpool(
-                    conversations.append, services.database, visitor.tenant.id, visitor.conversation_id, turns
-                )
-            yield event
-    finally:
-        await events.aclose()
+def _store(connection: Connection, visitor: Visitor, question: str, done: Done) -> None:
+    turns = [(conversations.VISITOR_LABEL, question), (conversations.AGENT_LABEL, done.markdown)]
+    conversations.append(visitor.tenant.id, connection, visitor.conversation_id, turns)
 
 
 def read_messages(request: Request) -> Response:

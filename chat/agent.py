@@ -63,6 +63,10 @@ class Agent:
             async for event in events:
                 yield event
 
+    def model_name(self) -> str | None:
+        """The model that may be asked; None where answers are put together without one."""
+        return resolve_model(self._house.settings).name or None
+
     async def aclose(self) -> None:
         if self._model is not None:
             await self._model.aclose()

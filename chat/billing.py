@@ -22,14 +22,17 @@ HOLD_S = 1800.0
 _DESCRIPTION = "Chat message"
 
 
-def hold_message(database: Database, tenant_id: str, message_id: str) -> None:
-    """Raises NotPermitted client_inactive where the balance cannot bear a message; the client is paused then."""
+def hold_message(database: Database, tenant_id: str, message_id: str, llm_model: str | None) -> None:
+    """`llm_model` is the one that may be asked: its rate is the message's.
+
+    Raises NotPermitted client_inactive where the balance cannot bear a message; the client is paused then.
+    """
     with database.write() as connection:
         held = ledger.hold(
             tenant_id,
             connection,
             key=_hold_key(message_id),
-            lines=[ledger.Line("chat", 1)],
+            lines=[ledger.Line("chat", 1, llm_model)],
             source="chat_message",
             source_ref=message_id,
             expires_at=now() + timedelta(seconds=HOLD_S),
@@ -42,6 +45,7 @@ async def billed(
     database: Database,
     tenant_id: str,
     message_id: str,
+    llm_model: str | None,
     events: AsyncGenerator[Event, None],
     also: Callable[[Connection, Done], None] | None = None,
 ) -> AsyncGenerator[Event, None]:
@@ -51,7 +55,7 @@ async def billed(
     try:
         async for event in events:
             if isinstance(event, Done):
-                await run_sync(_charge, database, tenant_id, message_id, event, also)
+                await run_sync(_charge, database, tenant_id, message_id, llm_model, event, also)
                 charged = True
             yield event
     finally:
@@ -66,10 +70,11 @@ def _charge(
     database: Database,
     tenant_id: str,
     message_id: str,
+    llm_model: str | None,
     done: Done,
     also: Callable[[Connection, Done], None] | None,
 ) -> None:
-    line = ledger.Line("chat", 1, llm_model=done.usage.model or None)
+    line = ledger.Line("chat", 1, llm_model)
     with database.write() as connection:
         ledger.use(tenant_id, connection, hold_key=_hold_key(message_id), key=f"chat:{message_id}", line=line)
         ledger.charge(tenant_id, connection, hold_key=_hold_key(message_id), description=_DESCRIPTION)

@@ -75,7 +75,7 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
 
 
 def sweep() -> None:
-    """Does what is open; what fails is logged and tried again at the next sweep."""
+    """Does what is open; what fails is logged and tried again once all that waits with it had its turn."""
     house = workshop()
     with house.database.read() as connection:
         waiting = index_work.list_open(connection)
@@ -85,3 +85,5 @@ def sweep() -> None:
         # One account's broken shard must not keep the others' work waiting.
         except Exception:
             log.exception("the index could not follow", subject=work.subject_id, action=work.action)
+            with house.database.write(durable=False) as connection:
+                index_work.put_back(work.tenant_id, connection, work)

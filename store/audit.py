@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
+from store.scope import across_tenants
 
 audit_entries = sa.Table(
     "audit_entries",
@@ -23,6 +24,7 @@ audit_entries = sa.Table(
     sa.Column("subject", sa.String(200), nullable=True),
     sa.Column("details", sa.JSON, nullable=False),
     sa.Index(None, "tenant_id", "at", "id"),
+    sa.Index(None, "at"),
 )
 
 
@@ -60,3 +62,11 @@ def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int
     rows = connection.execute(query.limit(limit).offset(offset))
     total = sa.select(sa.func.count()).select_from(audit_entries).where(table.tenant_id == tenant_id)
     return [AuditEntry(**row._mapping) for row in rows], connection.execute(total).scalar_one()
+
+
+@across_tenants("housekeeping")
+def purge(connection: Connection, *, before: datetime, limit: int = 1000) -> int:
+    """Deletes entries from before `before`, the oldest first, at most `limit`; how many they were."""
+    table = audit_entries.c
+    old = sa.select(table.id).where(table.at < before).order_by(table.at).limit(limit)
+    return connection.execute(sa.delete(audit_entries).where(table.id.in_(old))).rowcount

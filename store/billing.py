@@ -274,6 +274,12 @@ def find_hold(tenant_id: str, connection: Connection, key: str) -> Hold | None:
     return Hold(**row._mapping) if row else None
 
 
+def set_hold_amount(tenant_id: str, connection: Connection, hold_id: str, amount_micro: int) -> None:
+    connection.execute(
+        sa.update(holds).where(holds.c.tenant_id == tenant_id, holds.c.id == hold_id).values(amount_micro=amount_micro)
+    )
+
+
 def end_hold(tenant_id: str, connection: Connection, hold_id: str, status: str) -> bool:
     """True when it was open."""
     ended = (

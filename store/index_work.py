@@ -81,9 +81,23 @@ def done(tenant_id: str, connection: Connection, work: IndexWork) -> None:
     )
 
 
+def put_back(tenant_id: str, connection: Connection, work: IndexWork) -> None:
+    """Work that failed waits behind what is there, so that it does not keep the head of the line."""
+    connection.execute(
+        sa.update(index_work)
+        .where(
+            index_work.c.tenant_id == tenant_id,
+            index_work.c.subject_id == work.subject_id,
+            index_work.c.action == work.action,
+            index_work.c.version == work.version,
+        )
+        .values(changed_at=now())
+    )
+
+
 @across_tenants("whoever sweeps does the work of all")
 def list_open(connection: Connection, *, limit: int = 100) -> list[IndexWork]:
-    """The longest-waiting first."""
+    """The longest-waiting first; what failed waits from its last try on."""
     columns = [index_work.c[name] for name in IndexWork.__dataclass_fields__]
     rows = connection.execute(sa.select(*columns).order_by(index_work.c.changed_at).limit(limit))
     return [IndexWork(**row._mapping) for row in rows]

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
@@ -42,6 +43,8 @@ workflow = DBOS.workflow
 step = DBOS.step
 
 FORGET_AFTER_S = 3600.0
+_FORGOTTEN_AT_ONCE = 200
+_FORGOTTEN_A_SWEEP = 5000
 ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -161,9 +164,15 @@ class Jobs:
 
         Every job of a partitioned queue names its partition, and none of another queue does.
         """
-        options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)
-        with SetWorkflowID(workflow_id), options:
-            DBOS.enqueue_workflow(queue, function, *arguments)
+
+        def enqueue_now() -> None:
+            options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)
+            with SetWorkflowID(workflow_id), options:
+                DBOS.enqueue_workflow(queue, function, *arguments)
+
+        # DBOS lets no step start a job. Its id makes it harmless when the step runs again, so the step is hidden from
+        # DBOS: nothing of the calling thread's context goes along.
+        Context().run(enqueue_now)
 
     def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
         """DBOS's status of each workflow that is known."""
@@ -233,10 +242,18 @@ class Jobs:
                 log.exception("a sweep failed", sweep=getattr(sweep, "__qualname__", str(sweep)))
 
     def _forget_ended(self) -> None:
-        """Deletes the records of jobs that ended a while ago: they hold texts that live elsewhere too."""
+        """Deletes the records of jobs that ended a while ago: they hold texts that live elsewhere too. In batches, so
+        that no transaction is long, and as many as keep up with a busy day."""
         before = (now() - timedelta(seconds=FORGET_AFTER_S)).isoformat()
-        ended = DBOS.list_workflows(
-            status=["SUCCESS", *ENDED_BADLY], completed_before=before, limit=200, load_input=False, load_output=False
-        )
-        if ended:
-            DBOS.delete_workflows([status.workflow_id for status in ended])
+        for _ in range(_FORGOTTEN_A_SWEEP // _FORGOTTEN_AT_ONCE):
+            ended = DBOS.list_workflows(
+                status=["SUCCESS", *ENDED_BADLY],
+                completed_before=before,
+                limit=_FORGOTTEN_AT_ONCE,
+                load_input=False,
+                load_output=False,
+            )
+            if ended:
+                DBOS.delete_workflows([status.workflow_id for status in ended])
+            if len(ended) < _FORGOTTEN_AT_ONCE or self._stop.is_set():
+                return

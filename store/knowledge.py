@@ -258,10 +258,16 @@ def list_documents(
 
 
 def update_document(tenant_id: str, connection: Connection, document_id: str, run: int, **values: Any) -> bool:
-    """Sets the given columns; False when the document is gone or a newer run has begun."""
+    """Sets the given columns of a document whose run has not ended. False where it had: the document is gone, a newer
+    run has begun, or this one came to its end."""
     result = connection.execute(
         sa.update(documents)
-        .where(documents.c.tenant_id == tenant_id, documents.c.id == document_id, documents.c.run == run)
+        .where(
+            documents.c.tenant_id == tenant_id,
+            documents.c.id == document_id,
+            documents.c.run == run,
+            documents.c.status.in_(UNFINISHED),
+        )
         .values(**values, updated_at=now())
     )
     return result.rowcount == 1

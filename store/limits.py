@@ -16,7 +16,7 @@ rate_windows = sa.Table(
     "rate_windows",
     metadata,
     sa.Column("bucket", sa.String(200), primary_key=True),
-    sa.Column("window", sa.BigInteger, primary_key=True),
+    sa.Column("window", sa.BigInteger, primary_key=True),  # the second of Unix time in which it ends
     sa.Column("count", sa.Integer, nullable=False),
     sa.Index(None, "window"),
 )
@@ -43,7 +43,7 @@ class Window:
 def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> Window:
     """Counts one request, whether it is within the limit or not."""
     clock = time.time()
-    window = int(clock // window_s)
+    window = (int(clock // window_s) + 1) * window_s
     statement = (
         upsert(connection, rate_windows)
         .values(bucket=bucket, window=window, count=1)
@@ -51,11 +51,10 @@ def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) 
         .returning(rate_windows.c.count)
     )
     count = connection.execute(statement).scalar_one()
-    return Window(limit, count, reset_s=max(1, math.ceil((window + 1) * window_s - clock)))
+    return Window(limit, count, reset_s=max(1, math.ceil(window - clock)))
 
 
 @across_tenants("housekeeping")
 def forget_old_windows(connection: Connection, *, older_than_s: int = 3600) -> None:
-    """Deletes windows of a minute's length that ended before `older_than_s`."""
-    oldest = int((time.time() - older_than_s) // 60)
-    connection.execute(sa.delete(rate_windows).where(rate_windows.c.window < oldest))
+    """Deletes windows, of whatever length, that ended more than `older_than_s` ago."""
+    connection.execute(sa.delete(rate_windows).where(rate_windows.c.window < int(time.time()) - older_than_s))

@@ -65,7 +65,9 @@ class Settings(BaseSettings):
     max_requests: int = Field(512, ge=1, description="More requests in work at once are answered 503.")
     idempotency_hours: float = Field(24.0, gt=0, description="How long the answer to an Idempotency-Key is kept.")
 
-    signup_credit: Decimal = Field(Decimal(0), ge=0, le=1_000_000, description="RUB that a new client starts with.")
+    signup_credit: Decimal = Field(
+        Decimal(0), ge=0, le=1_000_000, decimal_places=6, description="RUB that a new client starts with."
+    )
     allowed_networks: CommaSeparated = Field(
         (),
         description="Networks besides public ones that fileUrl, webhook_url and document links may reach, "
@@ -76,7 +78,9 @@ class Settings(BaseSettings):
     )
     webhook_timeout_s: float = Field(15.0, gt=0, description="Longest a webhook's receiver may take to answer.")
     webhook_places: int = Field(32, ge=1, description="Webhooks being sent at the same time in one process.")
-    webhook_places_per_receiver: int = Field(4, ge=1, description="Of these, to one receiver.")
+    webhook_places_per_receiver: int = Field(
+        4, ge=1, description="Of these, to one host of one account. An account gets half of them."
+    )
     payment_provider: Literal["none", "sandbox", "yookassa"] = Field("none", description="Who takes payments.")
     payment_lifetime_s: float = Field(900.0, gt=0, description="How long a payment link lives.")
     yookassa_shop_id: str = Field("", description="The shop's id at YooKassa.")
@@ -84,6 +88,7 @@ class Settings(BaseSettings):
     yookassa_api_url: str = Field("https://api.yookassa.ru/v3", description="Base URL of YooKassa's API.")
     yookassa_vat_code: int = Field(1, ge=1, le=12, description="VAT code of receipts, as YooKassa numbers them.")
     session_links: bool = Field(True, description="Whether one-time links into the cabinet are issued.")
+    session_links_per_minute: int = Field(60, ge=1, description="Links into the cabinet a minute and key.")
     session_link_lifetime_s: float = Field(60.0, gt=0, description="How long a link into the cabinet lives.")
     cabinet_session_s: float = Field(12 * 3600.0, gt=0, description="How long a session of the cabinet lasts.")
     cabinet_url: str = Field("", description="Where the cabinet is reached. Empty: PUBLIC_URL/cabinet.")

@@ -192,7 +192,7 @@ def index_document(tenant_id: str, document_id: str, run: int) -> None:
 
 @step(name="parse_document", retries_allowed=True, max_attempts=3)
 def _parse(tenant_id: str, document_id: str, run: int) -> Parsed | None:
-    """None where the run is over: the document was deleted, or a newer run has begun."""
+    """None where the run is over: it ended, the document was deleted, or a newer run has begun."""
     house = workshop()
     with house.database.write() as connection:
         if not knowledge.update_document(tenant_id, connection, document_id, run, status="processing", progress=0.05):
@@ -307,7 +307,7 @@ def _fail(tenant_id: str, document_id: str, run: int, code: str, message: str) -
 
 
 def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: str) -> None:
-    """Ends a run in `error`."""
+    """Ends a run in `error`, unless it came to an end before."""
     _end(tenant_id, document_id, run, status="error", error_code=code, error_message=message, progress=1.0)
 
 

@@ -85,7 +85,8 @@ def test_roubles_become_millionths_exactly_and_come_back(text: str, micro: int) 
 
 
 @pytest.mark.parametrize(
-    "text", ["NaN", "Infinity", "-Infinity", "1000000000.1", "0.0000001", "1E-999999", "1E+999999"]
+    "text",
+    ["NaN", "Infinity", "-Infinity", "1000000000.1", "0.0000001", "1E-999999", "1E+999999", "1E+3000000", "9" * 5000],
 )
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest):
@@ -202,6 +203,38 @@ def test_with_credit_a_hold_may_take_more_than_there_is(database: Database) -> N
         assert ledger.balance(tenant_id, connection).settled_micro == -2 * MICRO
         assert state(connection, tenant_id) == (True, None)
         assert hold(connection, tenant_id, "b")
+
+
+def test_a_hold_is_raised_to_what_is_known_by_now_and_never_lowered(database: Database) -> None:
+    tenant_id = new_tenant(database, "6")
+    with database.write() as connection:
+        assert hold(connection, tenant_id, "work")
+        lines = [Line("chat", 3)]
+        assert ledger.extend(tenant_id, connection, hold_key="work", lines=lines)
+        assert ledger.extend(tenant_id, connection, hold_key="work", lines=lines)
+        assert ledger.extend(tenant_id, connection, hold_key="work", lines=[Line("chat", 1)])
+        balance = ledger.balance(tenant_id, connection)
+        assert (balance.available_micro, balance.held_micro) == (6 * MICRO - 3 * CHAT, 3 * CHAT)
+    assert ledger.verify(database) == []
+    with database.write() as connection:
+        use(connection, tenant_id, "work", 3)
+        ledger.charge(tenant_id, connection, hold_key="work", description="done")
+        assert ledger.extend(tenant_id, connection, hold_key="work", lines=[Line("chat", 9)])
+        balance = ledger.balance(tenant_id, connection)
+        assert (balance.available_micro, balance.held_micro) == (6 * MICRO - 3 * CHAT, 0)
+    assert ledger.verify(database) == []
+
+
+def test_a_hold_that_cannot_be_raised_pauses_and_is_released_whole(database: Database) -> None:
+    tenant_id = new_tenant(database, "2")
+    with database.write() as connection:
+        assert hold(connection, tenant_id, "work")
+        assert not ledger.extend(tenant_id, connection, hold_key="work", lines=[Line("chat", 2)])
+        assert state(connection, tenant_id) == (False, "balance")
+        ledger.release(tenant_id, connection, hold_key="work")
+        balance = ledger.balance(tenant_id, connection)
+        assert (balance.available_micro, balance.held_micro) == (2 * MICRO, 0)
+    assert ledger.verify(database) == []
 
 
 def test_what_costs_nothing_is_held_by_anyone(database: Database) -> None:

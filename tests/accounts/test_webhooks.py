@@ -15,6 +15,7 @@ from store import accounts, deliveries
 from store.database import Database, now
 from store.deliveries import Attempt, Delivery, Plan
 from store.ids import new_id
+from store.settings import Settings
 
 GOOD = Attempt(at=now(), latency_ms=5, status_code=200, answer_head="ok")
 BAD = Attempt(at=now(), latency_ms=5, error="no", status_code=500)
@@ -203,6 +204,24 @@ def test_old_deliveries_that_ended_are_purged_with_their_attempts(client: Client
         assert deliveries.get(client.tenant_id, connection, ended.id) is None
         assert deliveries.get(client.tenant_id, connection, waiting.id) is not None
         assert deliveries.attempts_of(client.tenant_id, connection, [ended.id], newest=9)[ended.id] == []
+
+
+@pytest.mark.parametrize(("places", "per_receiver"), [(32, 4), (32, 5), (32, 64), (5, 2), (2, 4), (1, 1)])
+def test_a_tenant_has_at_most_half_of_the_places_however_many_hosts_it_names(places: int, per_receiver: int) -> None:
+    settings = Settings(webhook_places=places, webhook_places_per_receiver=per_receiver)
+    plan = webhooks.queue_plan(settings)
+    urls = [f"http://{number}.example.com:{port}/" for number in range(200) for port in (80, 8080)]
+    partitions = {webhooks.partition_of("tenant", url, settings) for url in [*urls, "http://[broken/"]}
+    assert plan.places_per_partition is not None
+    assert plan.places_per_partition <= per_receiver
+    assert len(partitions) * plan.places_per_partition <= max(1, places // 2)
+    assert not partitions & {webhooks.partition_of("other", url, settings) for url in urls}
+
+
+def test_the_ports_of_a_host_share_its_places() -> None:
+    settings = Settings()
+    first = webhooks.partition_of("tenant", "http://example.com/a", settings)
+    assert webhooks.partition_of("tenant", "https://EXAMPLE.com:8443/b", settings) == first
 
 
 def test_the_secret_is_of_the_preferred_key_while_it_is_active_else_of_the_newest(client: Client) -> None:

@@ -173,6 +173,7 @@ def test_prices_are_listed_and_set_for_new_clients_for_one_and_for_everyone(parl
         (["magic=1"], "magic"),
         (["chat"], "PRODUCT=AMOUNT"),
         (["chat=-1"], "0 or more"),
+        (["chat=1", "chat=2"], "twice"),
         (["chat=much"], "much"),
         (["chat@=1"], "model"),
         (["chat=1", "--everyone", "--tenant", "acme"], "not both"),

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from api.protocol import MAX_PIPELINED, MOST_LINGERING
 from tests.support.server import Account, RunningServer
 
 HEAD_TIMEOUT_S = 1
@@ -213,17 +214,13 @@ def test_requests_over_the_bound_are_answered_503_but_for_the_operators(
 ) -> None:
     """Two locked writers are in work; uploads that still come take no place."""
     body = json.dumps({"name": "A"}).encode()
-    head = (
-        b"POST /public/v1/kb/spaces HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\nAuthorization: Bearer %b\r\n\r\n"
-        % (
-            len(body),
-            strict_account.made.api_key.encode(),
-        )
-    )
+    head = b"POST /public/v1/kb/spaces HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n" % len(body)
+    head += b"Expect: 100-continue\r\nAuthorization: Bearer %b\r\n\r\n" % strict_account.made.api_key.encode()
     with ExitStack() as stack:
         uploads = [stack.enter_context(connect(strict)) for _ in range(8)]
         for upload in uploads:
             upload.sendall(head)
+            assert upload.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"  # so its handler waits for the body
         assert strict_account.get("/public/v1/chats/list").status_code == 200
         with strict.database.write():  # nobody else writes meanwhile
             for upload in uploads[:2]:
@@ -281,3 +278,27 @@ def test_requests_with_usual_heads_and_large_bodies_pass_on_one_connection(serve
         for _ in range(5):
             assert http.get("/healthz").status_code == 200
             assert http.post("/mcp", content=b"x" * 300_000).status_code == 401
+
+
+def test_connections_that_were_given_up_take_no_refused_client_its_answer(
+    strict: RunningServer, strict_account: Account
+) -> None:
+    """As the probes of a load balancer: more of them than connections may linger."""
+    for _ in range(MOST_LINGERING + 50):
+        connect(strict).close()
+    with connect(strict) as connection:
+        get_health(connection)  # all of those before it were seen
+    test_a_large_upload_that_is_refused_gets_its_answer(strict, strict_account)
+
+
+def test_requests_at_once_on_one_connection_are_bounded(strict: RunningServer) -> None:
+    """What was taken is answered, the last of it says that the connection ends, and the client reads that."""
+    with connect(strict) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 20_000)
+        raw = rest_of(connection)
+    answers = raw.split(b"HTTP/1.1 ")[1:]
+    assert MAX_PIPELINED < len(answers) < 20_000
+    assert all(answer.startswith(b"200 ") and answer.endswith(b'{"status":"ok"}') for answer in answers)
+    assert b"connection: close" in answers[-1].lower()
+    assert b"connection: close" not in b"".join(answers[:-1]).lower()
+    assert 'closed_total{reason="too_many_pipelined"} 1.0' in httpx2.get(strict.url + "/metrics").text

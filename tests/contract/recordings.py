@@ -94,6 +94,14 @@ def streamed_flac(samples: Samples) -> bytes:
     return bytes(out.written)
 
 
+def understated(samples: Samples, claimed_s: float) -> bytes:
+    """A Matroska file with Opus in it, whose header claims another length than it has."""
+    content = bytearray(encoded(samples, "matroska", "libopus"))
+    place = content.index(b"\x44\x89\x88") + 3  # the element Duration, a double in milliseconds
+    content[place : place + 8] = struct.pack(">d", claimed_s * 1000)
+    return bytes(content).replace(b"DURATION", b"DURATIOX")
+
+
 def silent_video() -> bytes:
     """A film of one second without a sound track."""
     import av

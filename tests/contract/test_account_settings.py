@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from accounts.clients import MAX_LIVE_KEYS
+from api.deliveries import TESTS_PER_MINUTE
 from store import accounts
 from store.ids import new_id
 from tests.contract.partner import opens
@@ -172,6 +173,33 @@ def test_a_webhook_url_whose_test_fails_is_refused_with_the_reason(
         assert error["param"] == "webhook_url"
         assert reason in error["message"]
     assert account.get(SETTINGS).json() == UNSET
+
+
+def test_addresses_are_tried_within_the_limit_of_tests(open_server: RunningServer, receiver: Receiver) -> None:
+    account = open_server.new_client(f"client {new_id()}")
+    statuses = []
+    while 429 not in statuses and len(statuses) <= 2 * TESTS_PER_MINUTE:  # a minute may end in between
+        statuses.append(patch(account, webhook_url=receiver.url(f"/{len(statuses)}")).status_code)
+    assert len(statuses) > TESTS_PER_MINUTE
+    assert (set(statuses[:-1]), statuses[-1]) == ({200}, 429)
+    assert len(receiver.requests) == len(statuses) - 1
+    assert patch(account, language="en").status_code == 200
+    assert patch(account, webhook_url=None).status_code == 200
+
+
+def test_a_receiver_that_keeps_its_tester_waiting_keeps_no_other_tenant_waiting(open_server: RunningServer) -> None:
+    slow, other = (open_server.new_client(f"client {new_id()}") for _ in range(2))
+    with receiving() as quick, ThreadPoolExecutor(2) as pool:
+        with receiving() as tar_pit:
+            url = tar_pit.answer("/hook", Reply(hangs=True))
+            waiting = [pool.submit(patch, slow, webhook_url=url) for _ in range(2)]
+            tar_pit.wait("/hook", 2)
+            refused = patch(slow, webhook_url=quick.url("/third"))
+            assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limit_exceeded")
+            assert patch(other, webhook_url=quick.url("/other")).status_code == 200
+        assert [each.result().status_code for each in waiting] == [400, 400]
+        assert patch(slow, webhook_url=quick.url("/fourth")).status_code == 200
+        assert [each.path for each in quick.requests] == ["/other", "/fourth"]
 
 
 @pytest.mark.proves("account.keys.create", "account.keys.list", "account.keys.delete")

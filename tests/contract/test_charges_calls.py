@@ -17,7 +17,7 @@ from store.errors import NotPermitted
 from store.ids import new_id
 from store.transcriptions import Task
 from tests.contract.conftest import HeardCalls
-from tests.contract.recordings import RATE, spoken, streamed_flac, tone, wav
+from tests.contract.recordings import RATE, spoken, streamed_flac, tone, understated, wav
 from tests.support.server import Account, RunningServer
 
 RATE_A_SECOND = Decimal("0.02")
@@ -145,6 +145,24 @@ def ended_task(account: Account, task_id: str) -> Task:
             return task
         time.sleep(0.1)
     raise AssertionError("the task did not end")
+
+
+@pytest.mark.models
+@pytest.mark.proves("money.hold.taken", "money.hold.fails-in-job")
+def test_a_call_that_is_longer_than_its_file_says_is_held_for_its_true_length(
+    new_account: Callable[..., Account],
+) -> None:
+    account = new_account(balance_rub="0.50")
+    task_id, _ = upload(account, understated(tone(60), claimed_s=2))
+    record = ended_task(account, task_id)
+    assert (record.status, record.error_message) == ("error", "client_inactive")
+    assert account.balance() | {"is_active": False, "balance_rub": "0.50", "held_rub": "0.00"} == account.balance()
+    account.add_money("10")
+    task_id, communication_id = upload(account, understated(tone(60), claimed_s=2))
+    assert account.finished_task(task_id)["transcription_status"] == "success"
+    (item,) = account.debits()
+    assert item["source_ref"] == communication_id
+    assert Decimal(str(item["amount_rub"])) == -60 * RATE_A_SECOND
 
 
 @pytest.mark.proves("money.hold.taken")

@@ -83,6 +83,18 @@ def test_a_client_without_an_email_gets_422(account: Account) -> None:
     assert (answer.status_code, answer.json()["error"]["type"]) == (422, "invalid_request_error")
 
 
+def test_links_are_limited(client: Account) -> None:
+    limit = client.server.settings.session_links_per_minute
+    statuses: list[int] = []
+    while 429 not in statuses and len(statuses) <= 2 * limit:  # a minute may end in between
+        statuses.append(client.post(LINKS).status_code)
+    assert len(statuses) > limit
+    assert (set(statuses[:-1]), statuses[-1]) == ({200}, 429)
+    with client.server.database.read() as connection:
+        entries, _ = audit.list_page(client.tenant_id, connection, limit=1000)
+    assert [entry.action for entry in entries].count("session_link.created") == len(statuses) - 1
+
+
 @pytest.mark.proves("session-links.create.401")
 def test_without_a_key_no_link_is_made(client: Account) -> None:
     assert httpx2.post(client.server.url + LINKS).status_code == 401

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from accounts.webhooks import plan_after
+from store import accounts
 from store.database import now
 from store.deliveries import Attempt
 from store.settings import load_settings
@@ -18,6 +19,7 @@ from tests.support.receiver import Received, Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer
 
 QUICK = "0.1,0.1,0.1,0.1,0.1,0.1"
+DEAD_HOST = "127.0.0.2"  # shares no places with 127.0.0.1
 DOCUMENTED_S = [15, 60, 300, 900, 3600, 14400]
 
 
@@ -47,6 +49,20 @@ def quick(quick_server: RunningServer) -> Account:
 def receiver() -> Iterator[Receiver]:
     with receiving() as opened:
         yield opened
+
+
+def test_an_event_of_a_job_is_sent_at_once_and_not_by_the_next_sweep(tmp_path: Path, receiver: Receiver) -> None:
+    running = RunningServer(tmp_path / "data", allowed_networks="127.0.0.0/8", sweep_s="3600")
+    try:
+        account = running.start().new_client("client")
+        with running.database.write() as connection:
+            accounts.update_tenant(account.tenant_id, connection, webhook_url=receiver.url("/hook"))
+        document = account.add_document(account.new_space(), b"Doors open at nine.", "doors.txt")
+        (told,) = receiver.wait("/hook")
+        assert told.json["document_id"] == document["id"]
+        assert "could not be started" not in running.log()
+    finally:
+        running.close()
 
 
 @pytest.mark.proves("webhooks.delivery.retries", "webhooks.delivery.2xx")
@@ -137,15 +153,39 @@ def test_one_dead_receiver_holds_up_nobody_else_s_events(tmp_path: Path, receive
     running = RunningServer(
         tmp_path / "data", allowed_networks="127.0.0.0/8", webhook_timeout_s="60", sweep_s="0.3", job_poll_s="0.05"
     )
-    with receiving() as dead:
+    with receiving(DEAD_HOST) as dead:
         dead.answer("/hook", Reply(hangs=True))
         try:
             account = running.start().new_client("client")
-            emit(account, dead.url("/hook"), 200)
+            emit(account, dead.url("/hook", DEAD_HOST), 200)
             dead.wait("/hook", 4)
             (good,) = emit(account, receiver.url("/good"))
             assert receiver.wait("/good")[0].id == good
             assert len(dead.at("/hook")) == 4, "at most four at a time go to one receiver"
+        finally:
+            running.kill()
+            running.close()
+
+
+def test_a_tenant_with_many_dead_receivers_holds_up_no_other_tenant(tmp_path: Path, receiver: Receiver) -> None:
+    """The dead receivers let nothing go before the good event came, so the good one cannot have waited for them."""
+    running = RunningServer(
+        tmp_path / "data", allowed_networks="127.0.0.0/8", webhook_timeout_s="60", sweep_s="0.3", job_poll_s="0.05"
+    )
+    with receiving("0.0.0.0") as dead, receiving("0.0.0.0") as other_port:
+        dead.answer("/hook", Reply(hangs=True))
+        other_port.answer("/hook", Reply(hangs=True))
+        try:
+            account = running.start().new_client("client")
+            neighbour = running.new_client("neighbour")
+            for number in range(1, 13):
+                for each in (dead, other_port):
+                    emit(account, each.url("/hook", f"127.0.0.{number}"), 4)
+            _until(lambda: [{}] * (len(dead.at("/hook") + other_port.at("/hook")) == 16))
+            (good,) = emit(neighbour, receiver.url("/good"))
+            assert receiver.wait("/good")[0].id == good
+            taken = len(dead.at("/hook") + other_port.at("/hook"))
+            assert taken == 16, "one tenant has at most half of the places"
         finally:
             running.kill()
             running.close()

@@ -5,9 +5,18 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
-from store import index_work, knowledge
+import pytest
+
+from ingest import timelines
+from ingest.documents import documents
+from store import accounts, deliveries, index_work, knowledge
 from store.blobs import Blobs
+from store.database import Database
+from store.ids import new_id
+from store.migrate import migrate
+from store.settings import Settings
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 60.0
@@ -66,3 +75,44 @@ def test_indexing_again_while_it_is_indexed_ends_in_one_whole_document(server: R
     chunks = account.get(f"/public/v1/kb/documents/{document_id}/chunks").json()["pagination"]["total"]
     assert record["chunk_count"] == chunks > 10
     assert find(account, "сколько коробок держит полка 377")[0].startswith("полки")
+
+
+def test_many_deletions_that_fail_do_not_keep_another_tenant_s_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(Settings(data_dir=tmp_path))
+    migrate(database)
+    bad, good, calls = new_id(), new_id(), []
+
+    class BrokenForOne:
+        def delete(self, tenant_id: str, **_: str) -> None:
+            calls.append(tenant_id)
+            if tenant_id == bad:
+                raise RuntimeError("a broken shard")
+
+    with database.write() as connection:
+        for tenant_id in [bad] * 100 + [good]:
+            index_work.add(tenant_id, connection, action=index_work.FORGET_COMMUNICATION, subject_id=new_id())
+    monkeypatch.setattr(timelines, "workshop", lambda: SimpleNamespace(database=database, index=BrokenForOne()))
+    timelines.sweep()
+    timelines.sweep()
+    with database.read() as connection:
+        waiting = index_work.list_open(connection, limit=1000)
+    database.close()
+    assert calls.count(good) == 1
+    assert [work.tenant_id for work in waiting] == [bad] * 100
+
+
+def test_a_document_that_is_ready_is_not_made_to_fail_later(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = server.new_client("finished")
+    record = account.add_document(account.new_space(), "Пароль от склада: сова.".encode(), "склад.txt")
+    with server.database.write() as connection:
+        accounts.update_tenant(account.tenant_id, connection, webhook_url="http://example.com/")
+    monkeypatch.setattr(documents, "workshop", lambda: SimpleNamespace(database=server.database))
+    documents.mark_failed(account.tenant_id, record["id"], 1, "internal_error", "too late")
+    found = account.get(f"/public/v1/kb/documents/{record['id']}").json()
+    assert (found["status"], found.get("error_code")) == ("success", None)
+    with server.database.read() as connection:
+        assert deliveries.list_page(account.tenant_id, connection, limit=10, offset=0) == ([], 0)

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from store import accounts, communications, index_work, knowledge, limits, migrate, transcriptions
+from store import accounts, audit, communications, index_work, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
-from store.database import Database, UtcDateTime, metadata
+from store.database import Database, UtcDateTime, metadata, now
 from store.ids import new_id, parse_id
 
 
@@ -212,6 +212,59 @@ def test_index_work_that_changed_while_it_was_done_stays_open(database: Database
         assert index_work.list_open(connection) == []
 
 
+def test_index_work_that_failed_waits_behind_the_rest_unless_it_changed(database: Database) -> None:
+    tenant = make_tenant(database)
+    with database.write() as connection:
+        bad, good = (
+            index_work.add(tenant.id, connection, action=index_work.FORGET_DOCUMENT, subject_id=new_id())
+            for _ in range(2)
+        )
+        index_work.put_back(tenant.id, connection, bad)
+        assert index_work.list_open(connection) == [good, bad]
+        assert index_work.list_open(connection, limit=1) == [good]
+        changed = index_work.add(tenant.id, connection, action=index_work.FORGET_DOCUMENT, subject_id=good.subject_id)
+        index_work.put_back(tenant.id, connection, bad)
+        index_work.put_back(tenant.id, connection, good)
+        assert index_work.list_open(connection) == [changed, bad]
+
+
+def test_a_document_whose_run_ended_is_not_ended_again(database: Database) -> None:
+    tenant, document_id = make_tenant(database), new_id()
+    with database.write() as connection:
+        space = knowledge.create_space(tenant.id, connection, name="space", description="")
+        knowledge.add_document(
+            tenant.id,
+            connection,
+            document_id=document_id,
+            space_id=space.id,
+            title="title",
+            file_name="a.txt",
+            size_bytes=1,
+            sha256="0" * 64,
+            blob_key="key",
+        )
+        assert knowledge.update_document(tenant.id, connection, document_id, 1, status="processing")
+        assert knowledge.update_document(tenant.id, connection, document_id, 1, status="success", progress=1.0)
+        assert not knowledge.update_document(tenant.id, connection, document_id, 1, status="error", error_code="x")
+        found = knowledge.get_document(tenant.id, connection, document_id)
+        assert found is not None
+        assert (found.status, found.error_code) == ("success", None)
+        knowledge.begin_reindex(tenant.id, connection, document_id)
+        assert not knowledge.update_document(tenant.id, connection, document_id, 1, status="error")
+        assert knowledge.update_document(tenant.id, connection, document_id, 2, status="error", error_code="x")
+
+
+def test_old_entries_of_the_audit_log_are_purged_oldest_first(database: Database) -> None:
+    tenant = make_tenant(database)
+    with database.write() as connection:
+        for number in range(3):
+            audit.add(tenant.id, connection, actor="operator", action=str(number))
+        assert audit.purge(connection, before=now() - timedelta(days=400)) == 0
+        assert audit.purge(connection, before=now() + timedelta(seconds=1), limit=2) == 2
+        (left,), total = audit.list_page(tenant.id, connection, limit=10)
+        assert (left.action, total) == ("2", 1)
+
+
 def test_a_rate_limit_counts_exactly_over_many_threads(database: Database) -> None:
     allowed: list[int] = []
 
@@ -233,10 +286,28 @@ def test_a_rate_limit_counts_exactly_over_many_threads(database: Database) -> No
 def test_old_windows_of_rate_limits_are_forgotten_and_new_ones_kept(database: Database) -> None:
     with database.write() as connection:
         connection.execute(sa.insert(limits.rate_windows).values(bucket="old", window=1, count=9))
-        limits.hit(connection, "new", limit=1)
+        for window_s in (1, 60, 3600, 24 * 3600):
+            limits.hit(connection, f"new {window_s}", limit=1, window_s=window_s)
         limits.forget_old_windows(connection)
         left = [row.bucket for row in connection.execute(sa.select(limits.rate_windows.c.bucket))]
-    assert left == ["new"]
+    assert sorted(left) == ["new 1", "new 3600", "new 60", "new 86400"]
+
+
+def test_a_window_of_a_rate_limit_is_forgotten_an_hour_after_its_end_whatever_its_length(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_at = 1_800_000_000 // 86_400 * 86_400.0  # a day begins
+    counts = []
+    with database.write() as connection:
+        for after_s in (0, 86_399, 86_400 + 3600, 86_400 + 3601):
+            monkeypatch.setattr("time.time", lambda after_s=after_s: started_at + after_s)
+            if after_s == 0:
+                for window_s in (60, 86_400):
+                    limits.hit(connection, str(window_s), limit=1, window_s=window_s)
+            limits.forget_old_windows(connection)
+            rows = connection.execute(sa.select(limits.rate_windows.c.bucket))
+            counts.append(sorted(row.bucket for row in rows))
+    assert counts == [["60", "86400"], ["86400"], ["86400"], []]
 
 
 def test_another_tenants_rows_are_not_there(database: Database) -> None:

@@ -82,3 +82,9 @@ def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start
     (tmp_path / "go").touch()
     wait_for(tmp_path, "second job-1 by two")
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
+
+
+def test_one_sweep_forgets_more_than_one_batch_of_ended_jobs(start: Start, tmp_path: Path) -> None:
+    start("one", "forget")
+    wait_for(tmp_path, "ready by one")
+    assert lines(tmp_path)[0] == "left 0 by one"

@@ -1,6 +1,7 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
-COMMAND is `work` (until killed) or `enqueue` (starts the job ID, then works). The job writes a line a step into
+COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works) or `forget` (does 250 empty jobs, sweeps
+their records out once and notes how many are left). The job of `enqueue` writes a line a step into
 FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -10,6 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+from dbos import DBOS
+
+from store import jobs as runtime
 from store.database import Database
 from store.jobs import Jobs, QueuePlan, step, workflow
 from store.settings import Settings
@@ -42,6 +46,19 @@ def second(job_id: str) -> None:
     note(f"second {job_id}")
 
 
+@workflow(name="empty")
+def empty() -> None:
+    """Ends at once."""
+
+
+def forget(jobs: Jobs) -> None:
+    for _ in range(250):
+        empty()
+    runtime.FORGET_AFTER_S = -1.0
+    jobs._forget_ended()
+    note(f"left {len(DBOS.list_workflows())}")
+
+
 def main() -> None:
     settings = Settings(
         data_dir=FOLDER / NAME,
@@ -56,6 +73,8 @@ def main() -> None:
     if sys.argv[3] == "enqueue":
         jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
         jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
+    if sys.argv[3] == "forget":
+        forget(jobs)
     note("ready")
     while True:
         time.sleep(1)

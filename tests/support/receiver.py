@@ -62,13 +62,13 @@ Answering = Callable[[Received], Reply]
 class Receiver:
     """Answers 200 unless told otherwise; the last reply given for a path goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str) -> None:
         self.requests: list[Received] = []
         self._replies: dict[str, list[Reply]] = {}
         self._answering: dict[str, Answering] = {}
         self._changed = threading.Condition()
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = _Server((host, 0), _handler(self))
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -186,8 +186,9 @@ def _handler(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    receiver = Receiver()
+def receiving(host: str = "127.0.0.1") -> Iterator[Receiver]:
+    """`host` 0.0.0.0 is reached at each address of loopback."""
+    receiver = Receiver(host)
     try:
         yield receiver
     finally:

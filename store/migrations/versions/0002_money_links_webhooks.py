@@ -72,6 +72,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_audit_entries'))
     )
     with op.batch_alter_table('audit_entries', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_audit_entries_at'), ['at'], unique=False)
         batch_op.create_index(batch_op.f('ix_audit_entries_tenant_id_at_id'), ['tenant_id', 'at', 'id'], unique=False)
 
     op.create_table('balances',
@@ -465,6 +466,7 @@ def downgrade() -> None:
     op.drop_table('balances')
     with op.batch_alter_table('audit_entries', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_audit_entries_tenant_id_at_id'))
+        batch_op.drop_index(batch_op.f('ix_audit_entries_at'))
 
     op.drop_table('audit_entries')
     op.drop_table('tariff_rates')
