@@ -6,17 +6,17 @@ left between the two the sweeper starts. So an event is delivered at least once,
 
 from __future__ import annotations
 
+import hashlib
 import json
+import random
 import threading
 import time
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-import httpx2
 import structlog
 from cryptography.fernet import InvalidToken
 
@@ -58,25 +58,26 @@ class ProbeResult:
     answer_head: str | None
 
 
-class _ProbePlaces:
-    """Bounds the tests under way in this process, and those of one tenant more tightly: each may take a while."""
+class _Places:
+    """Bounds what is under way in this process, and what of one tenant more tightly: each may take a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int, per_tenant: int) -> None:
+        self._total = total
+        self._per_tenant = per_tenant
         self._lock = threading.Lock()
         self._taken: Counter[str] = Counter()
 
     @contextmanager
-    def place(self, tenant_id: str) -> Iterator[None]:
-        """Raises RateLimited where none is free."""
+    def place(self, tenant_id: str) -> Iterator[bool]:
+        """Whether there was a place; it is taken until the end."""
         with self._lock:
-            if self._taken.total() >= _PROBES_AT_ONCE or self._taken[tenant_id] >= _PROBES_PER_TENANT:
-                raise RateLimited("Too many webhook tests at the moment.", code="rate_limit_exceeded", retry_after_s=5)
-            self._taken[tenant_id] += 1
+            free = self._taken.total() < self._total and self._taken[tenant_id] < self._per_tenant
+            self._taken[tenant_id] += free
         try:
-            yield
+            yield free
         finally:
             with self._lock:
-                self._taken[tenant_id] -= 1
+                self._taken[tenant_id] -= free
                 self._taken += Counter()  # lets go of who has none
 
 
@@ -87,7 +88,8 @@ class _Sender:
     keyring: Keyring
     jobs: Jobs
     outbound: Outbound
-    probes: _ProbePlaces = field(default_factory=_ProbePlaces)
+    places: _Places
+    probes: _Places = field(default_factory=lambda: _Places(_PROBES_AT_ONCE, _PROBES_PER_TENANT))
     swept_to: tuple[datetime, str] | None = None
 
 
@@ -96,22 +98,16 @@ _opened: _Sender | None = None
 
 def queue_plan(settings: Settings) -> QueuePlan:
     """The queue of deliveries: partitioned by tenant and receiver, so that a dead one holds few places."""
-    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=_places_per_partition(settings))
-
-
-def _places_per_partition(settings: Settings) -> int:
-    return min(settings.webhook_places_per_receiver, _places_per_tenant(settings))
-
-
-def _places_per_tenant(settings: Settings) -> int:
-    """Half: the other half stays for the rest, however many dead receivers one tenant has."""
-    return max(1, settings.webhook_places // 2)
+    per_receiver = min(settings.webhook_places_per_receiver, settings.webhook_places)
+    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver)
 
 
 def open_sender(settings: Settings, database: Database, keyring: Keyring, jobs: Jobs) -> None:
     """Once a process, before its jobs are launched. Raises InvalidRequest for allowed networks that are none."""
     global _opened
-    _opened = _Sender(settings, database, keyring, jobs, Outbound(settings.allowed_networks))
+    # Half for one tenant: the other half stays for the rest, however many dead receivers it has.
+    places = _Places(settings.webhook_places, max(1, settings.webhook_places // 2))
+    _opened = _Sender(settings, database, keyring, jobs, Outbound(settings.allowed_networks), places)
 
 
 def _sender() -> _Sender:
@@ -167,7 +163,7 @@ def start(delivery: Delivery | None) -> None:
             delivery.id,
             delivery.run,
             delay_s=wait_s if wait_s > 0 else None,
-            partition=partition_of(delivery.tenant_id, delivery.url, _opened.settings),
+            partition=_receiver(delivery),
         )
     # The job database may be away in any way; the delivery is stored and waits for the sweeper.
     except Exception:
@@ -178,17 +174,9 @@ def _job_id(delivery: Delivery) -> str:
     return f"{delivery.id}-{delivery.run}"
 
 
-def partition_of(tenant_id: str, url: str, settings: Settings) -> str:
-    """A tenant's receivers share its few partitions by their hosts, whatever the port: as many as its places allow.
-
-    Of one tenant, so that nobody's slow endpoint at a shared host is another's.
-    """
-    try:
-        host = httpx2.URL(url).host
-    except (httpx2.InvalidURL, ValueError):
-        host = ""
-    partitions = _places_per_tenant(settings) // _places_per_partition(settings)
-    return f"{tenant_id} {zlib.crc32(host.encode()) % partitions}"
+def _receiver(delivery: Delivery) -> str:
+    """A partition of the queue: one address of one tenant, so that nobody's slow endpoint is another's."""
+    return f"{delivery.tenant_id} {hashlib.sha256(delivery.url.encode()).hexdigest()[:16]}"
 
 
 @workflow(name="send_webhook")
@@ -196,6 +184,23 @@ def send_webhook(tenant_id: str, delivery_id: str, run: int) -> None:
     """One attempt, then the next attempt's job. Without steps: run again after a crash it sends again, unless the
     attempt was recorded."""
     sender = _sender()
+    with sender.places.place(tenant_id) as free:
+        if free:
+            _send(sender, tenant_id, delivery_id, run)
+        else:
+            _put_off(sender, tenant_id, delivery_id, run)
+
+
+def _put_off(sender: _Sender, tenant_id: str, delivery_id: str, run: int) -> None:
+    """Until one of the tenant's places may be free; it counts as no attempt."""
+    wait_s = sender.settings.webhook_timeout_s * random.uniform(0.1, 0.5)  # noqa: S311
+    with sender.database.write() as connection:
+        later = now() + timedelta(seconds=wait_s)
+        delivery = deliveries.put_off(tenant_id, connection, delivery_id, run, next_attempt_at=later)
+    start(delivery)
+
+
+def _send(sender: _Sender, tenant_id: str, delivery_id: str, run: int) -> None:
     with sender.database.read() as connection:
         delivery = deliveries.get(tenant_id, connection, delivery_id)
         if delivery is None or delivery.status != "pending" or delivery.run != run:
@@ -285,7 +290,9 @@ def probe(tenant_id: str, url: str, *, key_id: str | None = None) -> ProbeResult
         secret = _secret(sender, tenant_id, connection, key_id)
     if secret is None:
         raise InvalidRequest("The account has no active API key to sign with.", param="webhook_url")
-    with sender.probes.place(tenant_id):
+    with sender.probes.place(tenant_id) as free:
+        if not free:
+            raise RateLimited("Too many webhook tests at the moment.", code="rate_limit_exceeded", retry_after_s=5)
         attempt = _attempt(sender, url, new_id(), _json({"event": TEST_EVENT}).encode(), secret)
     return ProbeResult(
         ok=attempt.error is None,

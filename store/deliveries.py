@@ -232,6 +232,24 @@ def record_attempt(
     return _delivery(row) if row else None
 
 
+def put_off(
+    tenant_id: str, connection: Connection, delivery_id: str, run: int, *, next_attempt_at: datetime
+) -> Delivery | None:
+    """Begins the same try anew at a later time. None where it is gone or was planned anew meanwhile."""
+    row = connection.execute(
+        sa.update(deliveries)
+        .where(
+            deliveries.c.tenant_id == tenant_id,
+            deliveries.c.id == delivery_id,
+            deliveries.c.run == run,
+            deliveries.c.status == "pending",
+        )
+        .values(run=deliveries.c.run + 1, next_attempt_at=next_attempt_at, updated_at=now())
+        .returning(*deliveries.c)
+    ).first()
+    return _delivery(row) if row else None
+
+
 def send_again(tenant_id: str, connection: Connection, delivery_id: str) -> Delivery | None:
     """Begins a new schedule at once, whatever became of the last. None where there is no such delivery."""
     row = connection.execute(

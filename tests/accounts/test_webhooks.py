@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,6 @@ from store import accounts, deliveries
 from store.database import Database, now
 from store.deliveries import Attempt, Delivery, Plan
 from store.ids import new_id
-from store.settings import Settings
 
 GOOD = Attempt(at=now(), latency_ms=5, status_code=200, answer_head="ok")
 BAD = Attempt(at=now(), latency_ms=5, error="no", status_code=500)
@@ -206,22 +206,19 @@ def test_old_deliveries_that_ended_are_purged_with_their_attempts(client: Client
         assert deliveries.attempts_of(client.tenant_id, connection, [ended.id], newest=9)[ended.id] == []
 
 
-@pytest.mark.parametrize(("places", "per_receiver"), [(32, 4), (32, 5), (32, 64), (5, 2), (2, 4), (1, 1)])
-def test_a_tenant_has_at_most_half_of_the_places_however_many_hosts_it_names(places: int, per_receiver: int) -> None:
-    settings = Settings(webhook_places=places, webhook_places_per_receiver=per_receiver)
-    plan = webhooks.queue_plan(settings)
-    urls = [f"http://{number}.example.com:{port}/" for number in range(200) for port in (80, 8080)]
-    partitions = {webhooks.partition_of("tenant", url, settings) for url in [*urls, "http://[broken/"]}
-    assert plan.places_per_partition is not None
-    assert plan.places_per_partition <= per_receiver
-    assert len(partitions) * plan.places_per_partition <= max(1, places // 2)
-    assert not partitions & {webhooks.partition_of("other", url, settings) for url in urls}
-
-
-def test_the_ports_of_a_host_share_its_places() -> None:
-    settings = Settings()
-    first = webhooks.partition_of("tenant", "http://example.com/a", settings)
-    assert webhooks.partition_of("tenant", "https://EXAMPLE.com:8443/b", settings) == first
+def test_one_sweep_purges_more_than_one_batch_up_to_a_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(8):
+        client.record(client.made(str(number)), GOOD, Plan("delivered"))
+    monkeypatch.setattr(webhooks, "_opened", SimpleNamespace(database=client.database))
+    monkeypatch.setattr(webhooks, "KEEP_DAYS", -1)
+    monkeypatch.setattr(webhooks, "_PURGED_AT_ONCE", 2)
+    monkeypatch.setattr(webhooks, "_PURGED_A_SWEEP", 6)
+    left = []
+    for _ in range(2):
+        webhooks.purge()
+        with client.database.read() as connection:
+            left.append(deliveries.list_page(client.tenant_id, connection, limit=10, offset=0)[1])
+    assert left == [2, 0]
 
 
 def test_the_secret_is_of_the_preferred_key_while_it_is_active_else_of_the_newest(client: Client) -> None:

@@ -68,6 +68,29 @@ def test_a_body_that_stops_after_its_early_answer_ends_the_connection(monkeypatc
         assert connection.recv(65536) == b""
 
 
+@pytest.mark.parametrize("begun", [b"", b"POST / HT", POST % 100])
+def test_clients_that_leave_early_take_nobody_the_time_to_read_a_refusal(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a load balancer's probes do, of which there are many more than connections may linger."""
+    monkeypatch.setattr(api.protocol, "MOST_LINGERING", 2)
+    with serving(refuse) as port:
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", port), CLOSED_WITHIN_S) as leaver:
+                leaver.sendall(begun)
+                if begun.endswith(b"\r\n\r\n"):
+                    assert leaver.recv(65536)
+                leaver.shutdown(socket.SHUT_WR)
+                while leaver.recv(65536):
+                    pass  # what is left of the answer, until the server has seen the end
+        with socket.create_connection(("127.0.0.1", port), CLOSED_WITHIN_S) as connection:
+            connection.sendall(b"NONSENSE\r\n\r\n")
+            while connection.recv(65536):
+                pass
+            for _ in range(20):
+                connection.sendall(b"still sending")  # a reset, were it closed at once
+
+
 class Watcher:
     """A handler in work until its client is gone, which it asks as a chat's does."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from api.protocol import MAX_PIPELINED, MOST_LINGERING
+from api.protocol import MAX_PIPELINED
 from tests.support.server import Account, RunningServer
 
 HEAD_TIMEOUT_S = 1
@@ -278,17 +278,6 @@ def test_requests_with_usual_heads_and_large_bodies_pass_on_one_connection(serve
         for _ in range(5):
             assert http.get("/healthz").status_code == 200
             assert http.post("/mcp", content=b"x" * 300_000).status_code == 401
-
-
-def test_connections_that_were_given_up_take_no_refused_client_its_answer(
-    strict: RunningServer, strict_account: Account
-) -> None:
-    """As the probes of a load balancer: more of them than connections may linger."""
-    for _ in range(MOST_LINGERING + 50):
-        connect(strict).close()
-    with connect(strict) as connection:
-        get_health(connection)  # all of those before it were seen
-    test_a_large_upload_that_is_refused_gets_its_answer(strict, strict_account)
 
 
 def test_requests_at_once_on_one_connection_are_bounded(strict: RunningServer) -> None:

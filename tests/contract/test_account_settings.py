@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
 from accounts.clients import MAX_LIVE_KEYS
+from api import account as account_api
+from api.account import AUDIT_KEPT_DAYS
 from api.deliveries import TESTS_PER_MINUTE
-from store import accounts
+from store import accounts, audit
+from store.database import now
 from store.ids import new_id
 from tests.contract.partner import opens
 from tests.support.receiver import Receiver, Reply, receiving
@@ -327,6 +332,20 @@ def test_the_audit_says_newest_first_what_was_done_and_by_whom(
 def test_a_page_out_of_bounds_is_refused(account: Account, path: str, name: str, value: str) -> None:
     refused = account.get(path, params={name: value})
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, name)
+
+
+def test_the_audit_forgets_what_is_older_than_400_days(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        assert account.post(KEYS, json={"name": str(number)}).status_code == 201
+    long_ago = now() - timedelta(days=AUDIT_KEPT_DAYS, minutes=1)
+    entries = audit.audit_entries
+    with account.server.database.write() as connection:
+        connection.execute(sa.update(entries).where(entries.c.tenant_id == account.tenant_id).values(at=long_ago))
+    assert patch(account, language="en").status_code == 200
+    monkeypatch.setattr(account_api, "_PURGED_AT_ONCE", 2)
+    account_api.forget_old_audit(account.server.database)
+    items = account.get(AUDIT).json()["items"]
+    assert [each["action"] for each in items] == ["settings.changed"]
 
 
 def test_a_paused_account_can_end_a_key_and_changes_nothing_else(account: Account, pause: Callable[..., None]) -> None:
