@@ -156,19 +156,7 @@ def hold(
     if amount > 0:
         if not tenant.is_active:
             return False
-        moved = billing.move(
-            tenant_id,
-            connection,
-            key=f"hold:{key}",
-            kind="hold",
-            amount_micro=-amount,
-            entries={"available": -amount, "held": amount},
-            least_available_micro=None if tenant.allow_credit else amount,
-            source=source,
-            source_ref=source_ref,
-        )
-        if moved is None:
-            _pause(tenant_id, connection, source)
+        if not _take(tenant, connection, f"hold:{key}", amount, source, source_ref):
             return False
     billing.add_hold(
         tenant_id,
@@ -197,28 +185,29 @@ def extend(tenant_id: str, connection: Connection, *, hold_key: str, lines: Sequ
     more = amount - found.amount_micro
     if found.status != "open" or more <= 0:
         return True
-    moved = billing.move(
-        tenant_id,
-        connection,
-        key=f"hold:{hold_key}:{amount}",
-        kind="hold",
-        amount_micro=-more,
-        entries={"available": -more, "held": more},
-        least_available_micro=None if tenant.allow_credit else more,
-        source=found.source,
-        source_ref=found.source_ref,
-    )
-    if moved is None:
-        _pause(tenant_id, connection, found.source)
+    if not _take(tenant, connection, f"hold:{hold_key}:{amount}", more, found.source, found.source_ref):
         return False
     billing.set_hold_amount(tenant_id, connection, found.id, amount)
     return True
 
 
-def _pause(tenant_id: str, connection: Connection, source: str) -> None:
-    if billing.pause_for_balance(tenant_id, connection):
-        log.info("the balance does not bear a hold: the client is paused", tenant_id=tenant_id, source=source)
-        audit.add(tenant_id, connection, actor=_ACTOR, action="client.deactivated", details={"reason": "balance"})
+def _take(tenant: Tenant, connection: Connection, key: str, amount: int, source: str, source_ref: str | None) -> bool:
+    """From what is available to what is held; False where it does not reach and there is no credit: pauses then."""
+    moved = billing.move(
+        tenant.id,
+        connection,
+        key=key,
+        kind="hold",
+        amount_micro=-amount,
+        entries={"available": -amount, "held": amount},
+        least_available_micro=None if tenant.allow_credit else amount,
+        source=source,
+        source_ref=source_ref,
+    )
+    if moved is None and billing.pause_for_balance(tenant.id, connection):
+        log.info("the balance does not bear a hold: the client is paused", tenant_id=tenant.id, source=source)
+        audit.add(tenant.id, connection, actor=_ACTOR, action="client.deactivated", details={"reason": "balance"})
+    return moved is not None
 
 
 def use(tenant_id: str, connection: Connection, *, hold_key: str, key: str, line: Line) -> None:
