@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.scripted_widget import ScriptedSite
-from tests.ui.conftest import OpenPage, ask
+from tests.ui.conftest import WAIT_MS, OpenPage, ask
 
 pytestmark = pytest.mark.browser
 
@@ -145,7 +146,12 @@ def test_the_end_of_a_growing_answer_stays_in_view_until_the_reader_scrolls(
     question = page.locator("li.visitor").last
     expect(question).to_be_in_viewport()
     page.mouse.wheel(0, -400)
-    page.wait_for_function("document.querySelectorAll('li.visitor')[1].getBoundingClientRect().top > 300")
+    place = "document.querySelectorAll('li.visitor')[1].getBoundingClientRect().top > 300"
+    # By hand: what playwright itself polls with is an eval inside the page, which the page's policy forbids.
+    deadline = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(place):
+        assert time.monotonic() < deadline, "the page was scrolled away from the reader"
+        page.wait_for_timeout(50)
     site.release()
     expect(page.get_by_role("button", name="Send")).to_be_visible()
     assert question.bounding_box()["y"] > 300  # type: ignore[index]
