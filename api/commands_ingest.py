@@ -7,6 +7,7 @@ from typing import Any
 
 from api.commands_accounts import require_tenant
 from ingest import calls
+from ingest.call_charges import believable_ms
 from ingest.children import ChildError, ChildPool
 from ingest.documents import documents
 from ingest.speech.decode import Undecodable, probe
@@ -84,7 +85,7 @@ def _ingest(
             occured_at=now(),
             request_record_id=None,
             direction=None,
-            expected_ms=calls.believable_ms(info, path.stat().st_size),
+            expected_ms=believable_ms(info, path.stat().st_size),
             parameters={"language": None, "channel_speakers": True, "words": False, "sync": False},
         )
     except NotPermitted as refused:

@@ -17,6 +17,7 @@ from api.fields import FormBoolean, Moment, UtcTime
 from api.http import Call, NoInput, Operation, json_response, parse_values
 from api.multipart import Form, is_multipart, receive_form
 from ingest import calls
+from ingest.call_charges import believable_ms
 from ingest.speech.decode import AudioInfo, Undecodable
 from store import transcriptions
 from store.database import now
@@ -219,7 +220,7 @@ def _accept(
         occured_at=occured_at,
         request_record_id=fields.record_id,
         direction=fields.direction,
-        expected_ms=calls.believable_ms(info, form.file.size),
+        expected_ms=believable_ms(info, form.file.size),
         parameters=parameters,
         also=lambda connection, task: call.keep(connection, _accepted(task), 202),
     )

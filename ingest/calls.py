@@ -15,7 +15,8 @@ from typing import Any
 
 import structlog
 
-from accounts import ledger, webhooks
+from accounts import webhooks
+from ingest import call_charges
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
@@ -36,9 +37,6 @@ from store.weights import ModelMissing
 log = structlog.get_logger(__name__)
 
 _FAILED = "Recognition failed."
-LEAST_BITS_PER_S = 400  # no speech codec needs less
-UNHELD_MS = 10_000
-_CHARGE = "Transcription of a call"
 _TITLE_CHARACTERS = 300
 
 
@@ -50,12 +48,6 @@ def probe_blob(key: str) -> AudioInfo:
             return house.pools.probing.run(probe, path)
         except (ChildDied, ChildTimedOut, ChildOutOfMemory):
             raise Undecodable("nothing in it can be decoded") from None
-
-
-def believable_ms(info: AudioInfo, size_bytes: int) -> int | None:
-    """The length that the container claims, as far as a file of this size can hold it: what a damaged header claims
-    must not pause a client."""
-    return None if info.duration_ms is None else min(info.duration_ms, size_bytes * 8000 // LEAST_BITS_PER_S)
 
 
 def record(
@@ -79,7 +71,7 @@ def record(
     """
     communication_id = new_id()
     with database.write() as connection:
-        if expected_ms is None or _hold(tenant_id, connection, communication_id, expected_ms):
+        if expected_ms is None or call_charges.hold(tenant_id, connection, communication_id, expected_ms):
             communications.create(
                 tenant_id,
                 connection,
@@ -128,40 +120,6 @@ def _delete_unless_recorded(house: Workshop, tenant_id: str, task_id: str, blob_
             recorded = transcriptions.get(tenant_id, connection, task_id)
         if recorded is None:
             house.blobs.delete(blob_key)
-
-
-def _hold(tenant_id: str, connection: Connection, communication_id: str, audio_ms: int) -> bool:
-    """False where the balance cannot bear it; the client is paused then."""
-    return ledger.hold(
-        tenant_id,
-        connection,
-        key=_hold_key(communication_id),
-        lines=[_transcription(audio_ms)],
-        source="communication",
-        source_ref=communication_id,
-    )
-
-
-def _hold_decoded(connection: Connection, task: Task, audio_ms: int) -> bool:
-    """Has the hold cover what was really decoded: the file said nothing of its length at the upload, or something
-    else. A few seconds more are part of work that has begun."""
-    if not _hold(task.tenant_id, connection, task.communication_id, audio_ms):
-        return False
-    expected_ms = task.parameters.get("expected_ms")
-    if expected_ms is None or audio_ms <= expected_ms + UNHELD_MS:
-        return True
-    return ledger.extend(
-        task.tenant_id, connection, hold_key=_hold_key(task.communication_id), lines=[_transcription(audio_ms)]
-    )
-
-
-def _hold_key(communication_id: str) -> str:
-    return f"communication:{communication_id}"
-
-
-def _transcription(audio_ms: int) -> ledger.Line:
-    """Charged by started second of decoded audio."""
-    return ledger.Line("transcription", -(-audio_ms // 1000))
 
 
 def start(task: Task) -> None:
@@ -220,7 +178,7 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
         return {"error": str(error) if isinstance(error, Undecodable) else "No speech model is installed."}
     with house.database.write() as connection:
         transcriptions.update(tenant_id, connection, task_id, audio_ms=recording["duration_ms"], progress=0.05)
-        if not _hold_decoded(connection, task, recording["duration_ms"]):
+        if not call_charges.hold_decoded(connection, task, recording["duration_ms"]):
             return {"error": "client_inactive"}
     return {"recording": recording, "language": language}
 
@@ -322,26 +280,10 @@ def _finish(tenant_id: str, task_id: str) -> None:
         communications.update(tenant_id, connection, task.communication_id, is_closed=True)
         # Who ends the task ends its hold and tells of it, in one transaction: once, however often the step runs.
         if transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
-            _charge(connection, task)
+            call_charges.charge(connection, task)
             delivery = _emit_completed(connection, task)
     webhooks.start(delivery)
     shutil.rmtree(_folder(house, task_id), ignore_errors=True)
-
-
-def _charge(connection: Connection, task: Task) -> None:
-    assert task.audio_ms is not None, "a call that was recognised was decoded"
-    # A call that an older release accepted was not held at its upload.
-    if not _hold(task.tenant_id, connection, task.communication_id, task.audio_ms):
-        return
-    hold_key = _hold_key(task.communication_id)
-    ledger.use(
-        task.tenant_id,
-        connection,
-        hold_key=hold_key,
-        key=f"transcription:{task.id}",
-        line=_transcription(task.audio_ms),
-    )
-    ledger.charge(task.tenant_id, connection, hold_key=hold_key, description=_CHARGE)
 
 
 def _emit_completed(connection: Connection, task: Task) -> Delivery | None:
@@ -369,7 +311,7 @@ def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
     delivery = None
     with house.database.write() as connection:
         if transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message):
-            ledger.release(tenant_id, connection, hold_key=_hold_key(task.communication_id))
+            call_charges.release(connection, task)
             delivery = _emit_completed(connection, task)
     webhooks.start(delivery)
     shutil.rmtree(_folder(house, task_id), ignore_errors=True)
