@@ -276,6 +276,7 @@ class _GuardedBackend(httpcore2.NetworkBackend):
             except OSError as error:
                 sock.close()
                 last = error
+            # Nobody else knows of the socket yet, whatever ended the attempt.
             except BaseException:
                 sock.close()
                 raise

@@ -14,7 +14,7 @@ from accounts.outbound import check_url
 from api.deliveries import probe
 from api.fields import UtcTime
 from api.http import Body, Call, NoInput, Operation
-from api.knowledge import PageQuery, Pagination
+from api.paging import PageQuery, Pagination, pagination
 from store import accounts, audit
 from store.accounts import ApiKey, Tenant
 from store.database import Database, now
@@ -172,7 +172,7 @@ def list_keys(call: Call[PageQuery, NoInput]) -> KeyList:
         rows, total = accounts.list_keys_page(call.tenant_id, connection, limit=query.limit, offset=query.offset)
     return KeyList(
         items=[KeyRecord(**_key(row)) for row in rows],
-        pagination=Pagination(limit=query.limit, offset=query.offset, count=len(rows), total=total),
+        pagination=pagination(query, len(rows), total),
     )
 
 
@@ -211,7 +211,7 @@ def list_audit(call: Call[PageQuery, NoInput]) -> AuditList:
         rows, total = audit.list_page(call.tenant_id, connection, limit=query.limit, offset=query.offset)
     return AuditList(
         items=[AuditRecord.model_validate(row, from_attributes=True) for row in rows],
-        pagination=Pagination(limit=query.limit, offset=query.offset, count=len(rows), total=total),
+        pagination=pagination(query, len(rows), total),
     )
 
 

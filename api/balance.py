@@ -8,17 +8,16 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from accounts import ledger
-from api.fields import Moment, PageLimit, PageOffset, UtcTime, Uuid
-from api.http import Call, NoInput, Operation, Query
+from api.fields import Moment, UtcTime, Uuid
+from api.http import Call, NoInput, Operation
+from api.paging import PageQuery, Pagination, pagination
 from store import billing
 from store.billing import Transaction, Usage
 
 _KINDS: tuple[Literal["credit", "debit"], ...] = ("credit", "debit")
 
 
-class HistoryQuery(Query):
-    limit: PageLimit = 20
-    offset: PageOffset = 0
+class HistoryQuery(PageQuery):
     kind: Literal["credit", "debit"] | None = None
     from_: Moment | None = Field(None, alias="from")
     to: Moment | None = None
@@ -61,16 +60,9 @@ class BalanceHistoryItem(BaseModel):
     created_at: UtcTime
 
 
-class HistoryPagination(BaseModel):
-    limit: int
-    offset: int
-    count: int
-    total: int
-
-
 class BalanceHistory(BaseModel):
     items: list[BalanceHistoryItem]
-    pagination: HistoryPagination
+    pagination: Pagination
 
 
 def read_balance(call: Call[NoInput, NoInput]) -> Balance:
@@ -106,7 +98,7 @@ def read_history(call: Call[HistoryQuery, NoInput]) -> BalanceHistory:
         usage = billing.list_usage_of_transactions(call.tenant_id, connection, debits)
     return BalanceHistory(
         items=[_item(row, usage.get(row.id, [])) for row in rows],
-        pagination=HistoryPagination(limit=query.limit, offset=query.offset, count=len(rows), total=total),
+        pagination=pagination(query, len(rows), total),
     )
 
 

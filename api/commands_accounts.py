@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from api.console import JsonOption, print_rows
-from store.errors import Conflict, InvalidRequest, NotFound
+from store.errors import Conflict, NotFound
 from store.settings import load_settings
 
 if TYPE_CHECKING:
@@ -35,18 +35,11 @@ def register(app: typer.Typer) -> None:
 def open_accounts() -> Iterator[tuple[Connection, Keyring]]:
     """One write transaction over the database of the settings, which must be up to date."""
     from accounts.keys import Keyring
-    from store.database import Database
-    from store.migrate import is_current
+    from store.migrate import open_current
 
     settings = load_settings()
-    database = Database(settings)
-    try:
-        if not is_current(database):
-            raise InvalidRequest("the database is not up to date: run `parley migrate`")
-        with database.write() as connection:
-            yield connection, Keyring.of(settings)
-    finally:
-        database.close()
+    with open_current(settings) as database, database.write() as connection:
+        yield connection, Keyring.of(settings)
 
 
 def require_tenant(connection: Connection, name: str) -> Tenant:

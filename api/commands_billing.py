@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,19 +33,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(tariff_app, name="tariff")
 
 
-@contextmanager
-def _opened() -> Iterator[Database]:
+def _opened() -> AbstractContextManager[Database]:
     """The database of the settings, which must be up to date."""
-    from store.database import Database
-    from store.migrate import is_current
+    from store.migrate import open_current
 
-    database = Database(load_settings())
-    try:
-        if not is_current(database):
-            raise InvalidRequest("the database is not up to date: run `parley migrate`")
-        yield database
-    finally:
-        database.close()
+    return open_current(load_settings())
 
 
 def _micro(text: str) -> int:

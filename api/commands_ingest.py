@@ -14,9 +14,9 @@ from ingest.speech.decode import Undecodable, probe
 from store import knowledge
 from store.blobs import Blobs
 from store.database import Database, now
-from store.errors import InvalidRequest, NotFound, NotPermitted
+from store.errors import NotFound, NotPermitted
 from store.ids import new_id, parse_id
-from store.migrate import is_current
+from store.migrate import open_current
 from store.settings import Settings
 
 DOCUMENT_SUFFIXES = frozenset({".txt", ".md", ".markdown", ".html", ".htm", ".pdf"})
@@ -28,18 +28,13 @@ def ingest_files(settings: Settings, paths: list[Path], tenant: str, space: str 
 
     Raises NotFound for an unknown client or path, InvalidRequest for an old database.
     """
-    database = Database(settings)
-    try:
-        if not is_current(database):
-            raise InvalidRequest("the database is not up to date: run `parley migrate`")
+    with open_current(settings) as database:
         with database.read() as connection:
             tenant_id = require_tenant(connection, tenant).id
         blobs = Blobs(settings)
         # A file from anywhere may crash what looks at it: never in this process.
         with ChildPool("probing", 1, 60.0, settings.child_memory_bytes) as pool:
             return [_ingest(settings, database, blobs, pool, tenant_id, path, space) for path in _files(paths)]
-    finally:
-        database.close()
 
 
 def _files(paths: list[Path]) -> list[Path]:

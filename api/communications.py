@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from api.fields import PageLimit, PageOffset, UtcTime, Uuid, UuidText, utc_text
+from api.fields import UtcTime, Uuid, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
+from api.paging import Page, PageQuery
 from ingest.analysis.catalogs import category_label
 from store import analysis, communications, details, speakers
 from store.analysis import Item
@@ -35,12 +36,10 @@ class CommunicationQuery(Query):
     request_record_id: RecordId | None = None
 
 
-class CommunicationListQuery(Query):
+class CommunicationListQuery(PageQuery):
     speaker_id: Uuid | None = None
     speaker_name: SpeakerName | None = None
     speaker_external_id: SpeakerExternalId | None = None
-    limit: PageLimit = 20
-    offset: PageOffset = 0
 
 
 class Media(BaseModel):
@@ -163,17 +162,9 @@ class CommunicationBySpeaker(BaseModel):
     speakers: list[CommunicationSpeaker]
 
 
-class Pagination(BaseModel):
-    """`count` is the number of items of this page."""
-
-    limit: int
-    offset: int
-    count: int
-
-
 class CommunicationList(BaseModel):
     items: list[CommunicationBySpeaker]
-    pagination: Pagination
+    pagination: Page
 
 
 def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:

@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 from accounts import webhooks
 from accounts.outbound import MAX_URL_CHARACTERS, check_url
 from accounts.webhooks import ProbeResult
-from api.fields import PageLimit, PageOffset, UtcTime
-from api.http import Body, Call, NoInput, Operation, Query
+from api.fields import UtcTime
+from api.http import Body, Call, NoInput, Operation
 from api.limits import enforce_limit
+from api.paging import PageQuery, Pagination, pagination
 from store import accounts, audit, deliveries
 from store.deliveries import Attempt, Delivery
 from store.errors import InvalidRequest
@@ -24,11 +25,9 @@ SHOWN_ATTEMPTS = 20
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 
 
-class DeliveryQuery(Query):
+class DeliveryQuery(PageQuery):
     status: DeliveryStatus | None = None
     event: str | None = Field(None, min_length=1, max_length=64)
-    limit: PageLimit = 20
-    offset: PageOffset = 0
 
 
 class AttemptBody(BaseModel):
@@ -56,16 +55,9 @@ class DeliveryBody(BaseModel):
     attempt_log: list[AttemptBody]
 
 
-class DeliveryPagination(BaseModel):
-    limit: int
-    offset: int
-    count: int
-    total: int
-
-
 class DeliveryList(BaseModel):
     items: list[DeliveryBody]
-    pagination: DeliveryPagination
+    pagination: Pagination
 
 
 class WebhookTest(Body):
@@ -96,8 +88,8 @@ def list_deliveries(call: Call[DeliveryQuery, NoInput]) -> DeliveryList:
             offset=query.offset,
         )
         logs = deliveries.attempts_of(call.tenant_id, connection, [row.id for row in rows], newest=SHOWN_ATTEMPTS)
-    page = DeliveryPagination(limit=query.limit, offset=query.offset, count=len(rows), total=total)
-    return DeliveryList(items=[_delivery(row, logs[row.id]) for row in rows], pagination=page)
+    items = [_delivery(row, logs[row.id]) for row in rows]
+    return DeliveryList(items=items, pagination=pagination(query, len(rows), total))
 
 
 def resend(call: Call[NoInput, NoInput]) -> DeliveryBody:

@@ -26,9 +26,9 @@ from api.progress import Progress
 from store import accounts, chats, integrations
 from store.accounts import Tenant
 from store.database import Connection, Database
-from store.errors import InvalidRequest, Unavailable
+from store.errors import Unavailable
 from store.ids import new_id
-from store.migrate import is_current
+from store.migrate import open_current
 from store.settings import Settings
 
 FOLDER = Path(__file__).parent.parent / "demo"
@@ -108,35 +108,29 @@ def _write(file: Path, values: dict[str, Any]) -> None:
 
 def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, Any]) -> DemoAccount:
     """The demo's account with keys that work: those of demo.json, new ones where they are lost."""
-    database = Database(settings)
     keyring = Keyring.of(settings)
-    try:
-        if not is_current(database):
-            raise InvalidRequest("the database is not up to date: run `parley migrate`")
-        with database.write() as connection:
-            secret = _integration_secret(connection, keyring, str(known.get("integration_secret", "")))
-            integration = partners.require_integration(connection, INTEGRATION_NAME)
-            tenant = accounts.find_client(connection, integration.id, company["external_id"])
-            api_key = str(known.get("api_key", ""))
-            if tenant is None:
-                made = clients.create_client(
-                    connection,
-                    keyring,
-                    external_id=company["external_id"],
-                    name=company["name"],
-                    email=company["email"],
-                    integration_id=integration.id,
-                    time_zone=company["time_zone"],
-                )
-                tenant, api_key = made.tenant, made.api_key
-                _set_up_chat(tenant.id, connection, made.chat.id, company["widget"])
-            elif accounts.find_by_key_hash(connection, keyring.hash(api_key)) is None:
-                _, api_key = clients.add_key(tenant.id, connection, keyring, name="demo")
-            _top_up(tenant.id, connection)
-            chat = next(chat for chat in chats.list_all(tenant.id, connection) if chat.is_default)
-        return DemoAccount(tenant, api_key, secret, chat.id, chat.public_key)
-    finally:
-        database.close()
+    with open_current(settings) as database, database.write() as connection:
+        secret = _integration_secret(connection, keyring, str(known.get("integration_secret", "")))
+        integration = partners.require_integration(connection, INTEGRATION_NAME)
+        tenant = accounts.find_client(connection, integration.id, company["external_id"])
+        api_key = str(known.get("api_key", ""))
+        if tenant is None:
+            made = clients.create_client(
+                connection,
+                keyring,
+                external_id=company["external_id"],
+                name=company["name"],
+                email=company["email"],
+                integration_id=integration.id,
+                time_zone=company["time_zone"],
+            )
+            tenant, api_key = made.tenant, made.api_key
+            _set_up_chat(tenant.id, connection, made.chat.id, company["widget"])
+        elif accounts.find_by_key_hash(connection, keyring.hash(api_key)) is None:
+            _, api_key = clients.add_key(tenant.id, connection, keyring, name="demo")
+        _top_up(tenant.id, connection)
+        chat = next(chat for chat in chats.list_all(tenant.id, connection) if chat.is_default)
+    return DemoAccount(tenant, api_key, secret, chat.id, chat.public_key)
 
 
 def _top_up(tenant_id: str, connection: Connection) -> None:

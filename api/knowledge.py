@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from api.fields import PageLimit, PageOffset, UtcTime
-from api.http import Body, Call, NoInput, Operation, Query, json_response, parse_json, read_body
+from api.fields import UtcTime
+from api.http import Body, Call, NoInput, Operation, json_response, parse_json, read_body
 from api.multipart import is_multipart, receive_form
+from api.paging import PageQuery, Pagination, pagination
 from ingest.documents import documents
 from store import knowledge
 from store.blobs import BlobInfo
@@ -22,18 +23,6 @@ TEXT_CHARACTERS = 500_000
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Description = Annotated[str, Field(max_length=2000)]
-
-
-class PageQuery(Query):
-    limit: PageLimit = 20
-    offset: PageOffset = 0
-
-
-class Pagination(BaseModel):
-    limit: int
-    offset: int
-    count: int
-    total: int
 
 
 class SpaceBody(Body):
@@ -113,16 +102,12 @@ def _document(row: Document) -> DocumentRecord:
     return DocumentRecord.model_validate(row, from_attributes=True)
 
 
-def _pagination(query: PageQuery, count: int, total: int) -> Pagination:
-    return Pagination(limit=query.limit, offset=query.offset, count=count, total=total)
-
-
 def list_spaces(call: Call[PageQuery, NoInput]) -> SpaceList:
     with call.services.database.read() as connection:
         rows, total = knowledge.list_spaces(
             call.tenant_id, connection, limit=call.query.limit, offset=call.query.offset
         )
-    return SpaceList(items=[_space(row) for row in rows], pagination=_pagination(call.query, len(rows), total))
+    return SpaceList(items=[_space(row) for row in rows], pagination=pagination(call.query, len(rows), total))
 
 
 def create_space(call: Call[NoInput, SpaceBody]) -> SpaceRecord:
@@ -168,7 +153,7 @@ def list_documents(call: Call[PageQuery, NoInput]) -> DocumentList:
         rows, total = knowledge.list_documents(
             call.tenant_id, connection, space.id, limit=call.query.limit, offset=call.query.offset
         )
-    return DocumentList(items=[_document(row) for row in rows], pagination=_pagination(call.query, len(rows), total))
+    return DocumentList(items=[_document(row) for row in rows], pagination=pagination(call.query, len(rows), total))
 
 
 async def add_document(call: Call[NoInput, NoInput]) -> Response:
@@ -259,7 +244,7 @@ def list_chunks(call: Call[PageQuery, NoInput]) -> ChunkList:
             call.tenant_id, connection, document.id, limit=call.query.limit, offset=call.query.offset
         )
     items = [ChunkRecord.model_validate(row, from_attributes=True) for row in rows]
-    return ChunkList(items=items, pagination=_pagination(call.query, len(rows), total))
+    return ChunkList(items=items, pagination=pagination(call.query, len(rows), total))
 
 
 class DocumentUpload(BaseModel):

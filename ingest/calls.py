@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
@@ -22,12 +21,20 @@ from ingest.speech import transcribe
 from ingest.speech.decode import AudioInfo, Undecodable, probe
 from ingest.speech.recognise import Engine, choose_engine
 from ingest.timelines import do_index_work
-from ingest.workshop import CALLS_QUEUE, SYNC_CALLS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
+from ingest.workshop import (
+    CALLS_QUEUE,
+    SYNC_CALLS_QUEUE,
+    Workshop,
+    delete_unless_recorded,
+    run_or_shut_down,
+    start_or_leave,
+    workshop,
+)
 from store import communications, index_work, transcriptions
 from store.communications import ContentItem
 from store.database import Connection, Database
 from store.deliveries import Delivery
-from store.errors import NotPermitted, ParleyError
+from store.errors import NotPermitted
 from store.ids import new_id
 from store.index_work import INDEX_COMMUNICATION
 from store.jobs import ENDED_BADLY, step, workflow
@@ -107,19 +114,14 @@ def accept(tenant_id: str, **values: Any) -> Task:
         task = record(house.database, tenant_id, **values)
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
-        _delete_unless_recorded(house, tenant_id, values["task_id"], values["blob_key"])
+        delete_unless_recorded(
+            house,
+            values["blob_key"],
+            lambda connection: transcriptions.get(tenant_id, connection, values["task_id"]) is not None,
+        )
         raise
     start_or_leave(task.id, start, task)
     return task
-
-
-def _delete_unless_recorded(house: Workshop, tenant_id: str, task_id: str, blob_key: str) -> None:
-    """A commit whose acknowledgement was lost on the way is a commit: better a blob too many than a row without one."""
-    with suppress(ParleyError):
-        with house.database.read() as connection:
-            recorded = transcriptions.get(tenant_id, connection, task_id)
-        if recorded is None:
-            house.blobs.delete(blob_key)
 
 
 def start(task: Task) -> None:

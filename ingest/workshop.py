@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,8 +23,8 @@ from rag.index import Vector, VectorIndex
 from rag.search import Searcher
 from store import migrate
 from store.blobs import Blobs
-from store.database import Database
-from store.errors import Unavailable
+from store.database import Connection, Database
+from store.errors import ParleyError, Unavailable
 from store.jobs import Jobs, QueuePlan
 from store.settings import Settings
 
@@ -177,6 +178,16 @@ def start_or_leave(row_id: str, start: Callable[..., None], *arguments: object) 
     # The job database may be away in any way; what was accepted stays accepted.
     except Exception:
         log.exception("a job could not be started yet", row=row_id)
+
+
+def delete_unless_recorded(house: Workshop, blob_key: str, is_recorded: Callable[[Connection], bool]) -> None:
+    """Deletes the blob of a row that was not written. A commit whose acknowledgement was lost on the way is a commit:
+    better a blob too many than a row without one."""
+    with suppress(ParleyError):
+        with house.database.read() as connection:
+            recorded = is_recorded(connection)
+        if not recorded:
+            house.blobs.delete(blob_key)
 
 
 def _open_pools(settings: Settings) -> Pools:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
@@ -10,6 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from store.database import Database
+from store.errors import InvalidRequest
+from store.settings import Settings
 
 
 def import_tables() -> None:
@@ -56,6 +60,18 @@ def current_revision(database: Database) -> str | None:
 
 def is_current(database: Database) -> bool:
     return current_revision(database) == newest_revision()
+
+
+@contextmanager
+def open_current(settings: Settings) -> Iterator[Database]:
+    """The settings' database for a command. Raises InvalidRequest where it is not up to date."""
+    database = Database(settings)
+    try:
+        if not is_current(database):
+            raise InvalidRequest("the database is not up to date: run `parley migrate`")
+        yield database
+    finally:
+        database.close()
 
 
 def migrate(database: Database, target: str = "head") -> tuple[str | None, str | None]:

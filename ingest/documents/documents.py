@@ -15,13 +15,20 @@ from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.documents.parse import DocumentError, parse
 from ingest.documents.parsed import Limits
 from ingest.timelines import do_index_work
-from ingest.workshop import DOCUMENTS_QUEUE, Workshop, run_or_shut_down, start_or_leave, workshop
+from ingest.workshop import (
+    DOCUMENTS_QUEUE,
+    Workshop,
+    delete_unless_recorded,
+    run_or_shut_down,
+    start_or_leave,
+    workshop,
+)
 from rag.chunking import Chunk, chunk_sections
 from rag.index import Point
 from store import index_work, knowledge
 from store.blobs import BlobInfo, Blobs
 from store.database import Connection, Database
-from store.errors import NotFound, ParleyError
+from store.errors import NotFound
 from store.index_work import FORGET_DOCUMENT
 from store.jobs import ENDED_BADLY, step, workflow
 from store.knowledge import Document, StoredChunk
@@ -109,20 +116,15 @@ def accept(tenant_id: str, **values: Any) -> tuple[Document, bool]:
         raise
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
-        _delete_unless_recorded(house, tenant_id, values["document_id"], values["blob_key"])
+        delete_unless_recorded(
+            house,
+            values["blob_key"],
+            lambda connection: knowledge.get_document(tenant_id, connection, values["document_id"]) is not None,
+        )
         raise
     if is_new:
         start_or_leave(document.id, start, document)
     return document, is_new
-
-
-def _delete_unless_recorded(house: Workshop, tenant_id: str, document_id: str, blob_key: str) -> None:
-    """A commit whose acknowledgement was lost on the way is a commit: better a blob too many than a row without one."""
-    with suppress(ParleyError):
-        with house.database.read() as connection:
-            recorded = knowledge.get_document(tenant_id, connection, document_id)
-        if recorded is None:
-            house.blobs.delete(blob_key)
 
 
 def reindex(tenant_id: str, document_id: str) -> Document:
