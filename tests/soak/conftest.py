@@ -19,10 +19,11 @@ class Size:
     examples: int  # of requests, for each operation
     bodies: int  # of JSON-RPC
     slow_clients: int
+    damaged_files: int
 
 
-SMALL = Size(kills=3, examples=5, bodies=160, slow_clients=300)
-FULL = Size(kills=20, examples=120, bodies=6000, slow_clients=1500)
+SMALL = Size(kills=3, examples=5, bodies=160, slow_clients=300, damaged_files=20)
+FULL = Size(kills=20, examples=120, bodies=6000, slow_clients=1500, damaged_files=200)
 
 
 @pytest.fixture(scope="session")

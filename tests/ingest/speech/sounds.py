@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import random
+import shutil
+import subprocess
 import wave
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,7 @@ import pytest
 from ingest.speech.recognise import Engine, choose_engine
 from store.settings import load_settings
 from store.weights import ModelMissing
+from tests.support.audio import call_clip
 
 ROOT = Path(__file__).parents[3]
 RATE = 16_000
@@ -60,6 +66,38 @@ def write_encoded(path: Path, codec: str, *channels: Signal, rate: int, video: b
     return path
 
 
+def by_ffmpeg(source: Path, target: Path, options: str) -> Path:
+    """The source as the installed ffmpeg encodes it, under `target` without its ending: a name that tells nothing."""
+    program = shutil.which("ffmpeg")
+    if program is None:
+        pytest.skip("ffmpeg is not installed (scripts/install-system-packages)")
+    command = [program, "-v", "error", "-y", "-i", str(source), *options.split(), str(target)]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    return target.rename(target.with_suffix(""))
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """Some bytes changed, half of the times in the header; a large number written over a place, or the end cut."""
+    damaged = bytearray(data)
+    reach = len(damaged) if chance.random() < 0.5 else min(len(damaged), 600)
+    for _ in range(chance.choice((1, 4, 16, 64))):
+        damaged[chance.randrange(reach)] = chance.randrange(256)
+    if chance.random() < 0.3:
+        place = chance.randrange(reach - 8)
+        damaged[place : place + 8] = chance.choice((2**31, 2**60, 2**63, 2**64 - 1)).to_bytes(8, "big")
+    if chance.random() < 0.2:
+        del damaged[chance.randrange(len(damaged)) :]
+    return bytes(damaged)
+
+
+@cache
+def call_sides() -> tuple[Signal, Signal]:
+    """A minute of a real conversation, one side a channel."""
+    with wave.open(io.BytesIO(call_clip("01", 0, 60.5))) as clip:
+        samples = np.frombuffer(clip.readframes(60 * RATE), "<i2").reshape(-1, 2) / 32768
+    return samples[:, 0], samples[:, 1]
+
+
 def shared_speech(name: str) -> Path:
     path = ROOT.parent / "shared" / "data" / "speech" / name
     if not path.exists():
@@ -68,7 +106,8 @@ def shared_speech(name: str) -> Path:
 
 
 def engine() -> Engine:
+    """The quick model: what these tests look at is not how few errors it makes."""
     try:
-        return choose_engine(load_settings())
+        return choose_engine(load_settings(asr_model="whisper-base", asr_engine=""))
     except ModelMissing as missing:
         pytest.skip(str(missing))
