@@ -16,22 +16,21 @@ import os
 import pickle
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ingest.child_line import Line, Work
+from ingest.child_main import receive, send
+
 Result = TypeVar("Result")
 
-_HEADER = struct.Struct("!Q")
-_READ_BYTES = 1024 * 1024
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from ingest.children import serve_child; serve_child(*map(int, sys.argv[2:]))"
+    "from ingest.child_main import serve_child; serve_child(*map(int, sys.argv[2:]))"
 )
 
 
@@ -55,6 +54,10 @@ class ChildFailed(ChildError):
     """The function raised, or returned, something that cannot be sent between processes."""
 
 
+class WorkCancelled(ChildError):
+    """The work was cancelled under its tag, while it waited or while a child was at it."""
+
+
 class PoolClosed(ChildError):
     """The pool was closed before the work was done."""
 
@@ -62,6 +65,7 @@ class PoolClosed(ChildError):
 class ChildPool:
     """At most `places` children, started when work comes and let go after `idle_s` without any.
 
+    Who finds no place stands in one line (`ingest.child_line`): urgent work first, then fairly by owner.
     `timeout_s` bounds one piece of work, a child's start included, waiting for a place not. `memory_bytes` limits a
     child's address space (0: no limit). `nice` is added to the server's own priority number.
     """
@@ -85,7 +89,8 @@ class ChildPool:
         self._idle_s = idle_s
         self._changed = threading.Condition()
         self._idle: list[_Child] = []
-        self._busy: set[_Child] = set()
+        self._line: Line[_Child] = Line()
+        self._works: set[Work[_Child]] = set()  # that wait or hold a place
         self._taken = 0
         self._closed = False
         self._reaper: threading.Timer | None = None
@@ -100,28 +105,53 @@ class ChildPool:
     def child_pids(self) -> list[int]:
         """Process ids of the children that live now."""
         with self._changed:
-            return [child.pid for child in (*self._idle, *self._busy)]
+            busy = [work.child for work in self._works if work.child is not None]
+            return [child.pid for child in (*self._idle, *busy)]
 
-    def run(self, function: Callable[..., Result], *args: object) -> Result:
+    @property
+    def tags(self) -> set[str]:
+        """The tags of the works that wait or are in work now."""
+        with self._changed:
+            return {work.tag for work in self._works if work.tag}
+
+    def run(
+        self,
+        function: Callable[..., Result],
+        *args: object,
+        urgent: bool = False,
+        owner: str = "",
+        tag: str = "",
+    ) -> Result:
         """Calls `function(*args)` in a child and returns what it returns. Blocks; may be called from any thread.
 
+        Of those who wait for a place, urgent work goes first, then the `owner` who was served least recently, then who
+        came first. Under its `tag` work can be cancelled.
+
         The function must be found by name in an importable module. What it raises is raised here, with the child's
-        traceback as a note. Raises ChildDied, ChildTimedOut, ChildOutOfMemory, ChildFailed or PoolClosed.
+        traceback as a note. Raises ChildDied, ChildTimedOut, ChildOutOfMemory, ChildFailed, WorkCancelled or
+        PoolClosed.
         """
         if function.__module__ == "__main__" or "<" in function.__qualname__:
             raise TypeError(f"{function!r} cannot be found by name in a child process")
         request = pickle.dumps((function, args), protocol=pickle.HIGHEST_PROTOCOL)
-        child = self._take()
+        work: Work[_Child] = Work(urgent, owner, tag)
+        self._wait_for_place(work)
+        child = self._take(work)
         reusable = False
         try:
             outcome, value = child.ask(request, self._timeout_s)
-            reusable = outcome != "out_of_memory"
+            # A library that was imported by halves cannot be imported again.
+            reusable = outcome != "out_of_memory" and not isinstance(value, ImportError)
+        # One that was killed for the pool's end or for a cancel did not just die.
         except ChildDied:
             if self._closed:
-                raise PoolClosed(f"The {self.name} pool was closed while the work ran.") from None
-            raise
+                raise self._is_closed() from None
+            if not work.is_cancelled:
+                raise
         finally:
-            self._give_back(child, reusable)
+            self._give_back(work, child, reusable)
+        if work.is_cancelled:
+            raise self._was_cancelled(work)
         if outcome == "returned":
             result: Result = value
             return result
@@ -131,12 +161,25 @@ class ChildPool:
             raise ChildOutOfMemory(f"The {self.name} child needed more memory than it may take.\n{value}")
         raise ChildFailed(value)
 
+    def cancel(self, tag: str) -> bool:
+        """Ends what waits or is in work under the tag: its child is killed, its threads raise WorkCancelled. False
+        where there is none; work that is cancelled twice, or ends meanwhile, does no harm."""
+        if not tag:
+            raise ValueError("work without a tag cannot be cancelled")
+        with self._changed:
+            found = [work for work in self._works if work.tag == tag and not work.is_cancelled]
+            for work in found:
+                work.cancel()
+                self._line.leave(work)
+            self._changed.notify_all()
+        return bool(found)
+
     def close(self) -> None:
-        """Ends all children. Work that still runs raises PoolClosed in the thread that waits for it."""
+        """Ends all children. Work that waits or runs raises PoolClosed in the thread that waits for it."""
         with self._changed:
             self._closed = True
             idle, self._idle = self._idle, []
-            busy = list(self._busy)
+            busy = [work.child for work in self._works if work.child is not None]
             if self._reaper is not None:
                 self._reaper.cancel()
             self._changed.notify_all()
@@ -145,57 +188,89 @@ class ChildPool:
         for child in busy:
             child.kill()
         with self._changed:
-            self._changed.wait_for(lambda: self._taken == 0)
+            self._changed.wait_for(lambda: not self._works)
 
-    def _take(self) -> _Child:
-        """Waits for a place; the child used last comes first, since its models are loaded."""
+    def _is_closed(self) -> PoolClosed:
+        return PoolClosed(f"The {self.name} pool was closed before the work was done.")
+
+    def _was_cancelled(self, work: Work[_Child]) -> WorkCancelled:
+        return WorkCancelled(f"The {self.name} work {work.tag} was cancelled.")
+
+    def _wait_for_place(self, work: Work[_Child]) -> None:
+        """Raises WorkCancelled or PoolClosed."""
+        with self._changed:
+            self._works.add(work)
+            self._line.join(work)
+            try:
+                self._hand_out_places()
+                self._changed.wait_for(lambda: work.has_place or work.is_cancelled or self._closed)
+                if self._closed:
+                    raise self._is_closed()
+                if work.is_cancelled:
+                    raise self._was_cancelled(work)
+            # Whatever ends the wait, an interrupt too: neither the line nor the place may keep it.
+            except BaseException:
+                self._forget(work)
+                raise
+
+    def _hand_out_places(self) -> None:
+        """Needs the lock."""
+        while self._line and self._taken < self.places:
+            self._line.next().has_place = True
+            self._taken += 1
+        self._changed.notify_all()
+
+    def _forget(self, work: Work[_Child]) -> None:
+        """Its place goes to the next. Needs the lock."""
+        self._works.discard(work)
+        self._line.leave(work)
+        if work.has_place:
+            work.has_place = False
+            self._taken -= 1
+        self._hand_out_places()
+
+    def _take(self, work: Work[_Child]) -> _Child:
+        """The child used last comes first, since its models are loaded."""
         dead: list[_Child] = []
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._taken < self.places)
-            if self._closed:
-                raise PoolClosed(f"The {self.name} pool is closed.")
-            self._taken += 1
-            child = None
-            while self._idle and child is None:
+            while self._idle and work.child is None:
                 child = self._idle.pop()
                 if child.has_ended:
                     dead.append(child)
-                    child = None
-            if child is not None:
-                self._busy.add(child)
+                else:
+                    work.child = child
         for each in dead:
             each.stop()
-        return child or self._start()
+        return work.child or self._start(work)
 
-    def _start(self) -> _Child:
+    def _start(self, work: Work[_Child]) -> _Child:
         try:
             child = _Child(self.name, self._memory_bytes, self._nice)
         # The place goes back whatever kept the child from starting.
         except BaseException:
             with self._changed:
-                self._taken -= 1
-                self._changed.notify_all()
+                self._forget(work)
             raise
         with self._changed:
-            self._busy.add(child)
-            closed = self._closed
-        if closed:
+            work.child = child
+            unwanted = self._closed or work.is_cancelled
+        if unwanted:
             child.kill()
         return child
 
-    def _give_back(self, child: _Child, reusable: bool) -> None:
+    def _give_back(self, work: Work[_Child], child: _Child, reusable: bool) -> None:
         with self._changed:
-            self._busy.discard(child)
-            kept = reusable and not self._closed
+            work.child = None  # from here on a cancel kills it no more
+            kept = reusable and not self._closed and not work.is_cancelled
             if kept:
                 child.idle_since_s = time.monotonic()
                 self._idle.append(child)
                 self._watch_idle()
+                self._forget(work)
         if not kept:
             child.stop()
-        with self._changed:
-            self._taken -= 1
-            self._changed.notify_all()
+            with self._changed:
+                self._forget(work)
 
     def _watch_idle(self) -> None:
         """Starts the timer that lets idle children go, unless it runs. Needs the lock."""
@@ -252,8 +327,8 @@ class _Child:
         deadline_s = time.monotonic() + timeout_s
         try:
             self._socket.settimeout(timeout_s)
-            _send(self._socket, request)
-            answer = _receive(self._socket, deadline_s)
+            send(self._socket, request)
+            answer = receive(self._socket, deadline_s)
         except TimeoutError:
             raise ChildTimedOut(f"The {self._name} work took longer than {timeout_s:g} s.") from None
         except OSError:
@@ -284,96 +359,3 @@ class _Child:
                 return f"{signal.Signals(-status).name}{hint}"
             return f"exit status {status}"
         return "it closed its connection"
-
-
-def serve_child(socket_number: int, memory_bytes: int, nice: int) -> None:
-    """The child's life: answers requests, one after another, until the server goes away. Never returns."""
-    # The server decides when a child ends: on Ctrl-C or a service manager's SIGTERM it may still finish its work.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    connection = socket.socket(fileno=socket_number)
-    connection.set_inheritable(False)
-    os.nice(nice)
-    _limit_resources(memory_bytes)
-    threading.Thread(target=_die_with_the_server, args=(connection,), daemon=True).start()
-    while True:
-        request = _receive(connection, None)
-        if request is None:
-            os._exit(0)
-        answer = _answer(request)
-        del request
-        try:
-            _send(connection, answer)
-        except OSError:
-            os._exit(0)
-        del answer
-
-
-def _limit_resources(memory_bytes: int) -> None:
-    import resource
-
-    if memory_bytes:
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        limit = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    # Native code that crashes on a document is expected now and then: no core file for each.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _die_with_the_server(connection: socket.socket) -> None:
-    """Ends the child, and what it started, when the server's end of the socket closes, even in the middle of work."""
-    import select
-
-    poll = select.poll()
-    poll.register(connection, select.POLLHUP | getattr(select, "POLLRDHUP", 0))
-    poll.poll()
-    os.killpg(0, signal.SIGKILL)
-
-
-def _answer(request: bytearray) -> bytes:
-    try:
-        try:
-            function, args = pickle.loads(request)
-            outcome, value = "returned", function(*args)
-        except MemoryError:
-            outcome, value = "out_of_memory", traceback.format_exc()
-        # Whatever the engine raises belongs to the caller in the server; the child lives on.
-        except Exception as error:
-            error.add_note(f"In the child process:\n{traceback.format_exc()}")
-            outcome, value = "raised", error
-            pickle.loads(pickle.dumps(error))
-        return pickle.dumps((outcome, value), protocol=pickle.HIGHEST_PROTOCOL)
-    except MemoryError:
-        return pickle.dumps(("out_of_memory", "while the result was sent"))
-    # Pickling runs the classes' own code, which may raise anything.
-    except Exception as error:
-        return pickle.dumps(("failed", f"{type(error).__name__}: {error}\nof: {value!r:.2000}"))
-
-
-def _send(connection: socket.socket, message: bytes) -> None:
-    connection.sendall(_HEADER.pack(len(message)))
-    connection.sendall(message)
-
-
-def _receive(connection: socket.socket, deadline_s: float | None) -> bytearray | None:
-    """One whole message, or None where the other side is gone. Raises TimeoutError after the deadline."""
-    header = _read(connection, _HEADER.size, deadline_s)
-    return None if header is None else _read(connection, _HEADER.unpack(header)[0], deadline_s)
-
-
-def _read(connection: socket.socket, size: int, deadline_s: float | None) -> bytearray | None:
-    data = bytearray()
-    while len(data) < size:
-        if deadline_s is not None:
-            remaining_s = deadline_s - time.monotonic()
-            if remaining_s <= 0:
-                raise TimeoutError
-            connection.settimeout(remaining_s)
-        try:
-            piece = connection.recv(min(size - len(data), _READ_BYTES))
-        except ConnectionResetError:
-            return None
-        if not piece:
-            return None
-        data += piece
-    return data

@@ -32,9 +32,12 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-CALLS_QUEUE = "calls"
+CALLS_QUEUE = "calls_by_client"  # partitioned by tenant
+FETCHES_QUEUE = "fetches"  # partitioned by tenant
 SYNC_CALLS_QUEUE = "sync_calls"
 DOCUMENTS_QUEUE = "documents"
+# Of earlier releases. Its jobs name no partition, and in a partitioned queue such a job waits for ever.
+_OLD_CALLS_QUEUE = "calls"
 
 # The index needs a dimension before any model is there; searching by words alone puts no vector in it.
 _NO_MODEL_DIMENSION = 8
@@ -67,7 +70,8 @@ class PooledEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         if self._near is not None:
             return self._near.embed_queries(texts)
-        return self._pool.run(embedding.embed_queries_of, self._spec, list(texts))
+        # Somebody waits for the answer; passages are embedded by jobs.
+        return self._pool.run(embedding.embed_queries_of, self._spec, list(texts), urgent=True)
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         return np.stack([vectors[0] for vectors in self.embed_for_index(texts)])
@@ -112,10 +116,17 @@ class ShuttingDown(BaseException):
     step runs again after the next start."""
 
 
-def run_or_shut_down(pool: ChildPool, function: Callable[..., Result], *args: object) -> Result:
+def run_or_shut_down(
+    pool: ChildPool,
+    function: Callable[..., Result],
+    *args: object,
+    urgent: bool = False,
+    owner: str = "",
+    tag: str = "",
+) -> Result:
     """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
     try:
-        return pool.run(function, *args)
+        return pool.run(function, *args, urgent=urgent, owner=owner, tag=tag)
     except PoolClosed:
         raise ShuttingDown from None
 
@@ -145,13 +156,7 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         log.warning("no embedding model is installed: searching by words alone (parley models pull)")
     embedder = PooledEmbedder(spec, pools.embedding) if spec else None
     index = open_index(settings, embedder)
-    plans = [
-        QueuePlan(CALLS_QUEUE, settings.call_places),
-        QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
-        QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
-        webhooks.queue_plan(settings),
-    ]
-    jobs = Jobs(settings, database, plans, works=works)
+    jobs = Jobs(settings, database, _queue_plans(settings), works=works)
     local = not settings.qdrant_url or not settings.blob_url
     if local and (others := jobs.others()):
         raise Unavailable(
@@ -188,6 +193,20 @@ def delete_unless_recorded(house: Workshop, blob_key: str, is_recorded: Callable
             recorded = is_recorded(connection)
         if not recorded:
             house.blobs.delete(blob_key)
+
+
+def _queue_plans(settings: Settings) -> list[QueuePlan]:
+    """Calls in work take turns in the speech pool piece by piece, so a client's places bound what it keeps on disk, and
+    the rest of the places is for others."""
+    per_client = min(settings.call_places_per_client, settings.call_places)
+    return [
+        QueuePlan(CALLS_QUEUE, settings.call_places, places_per_partition=per_client),
+        QueuePlan(FETCHES_QUEUE, settings.fetch_places, places_per_partition=(settings.fetch_places + 1) // 2),
+        QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
+        QueuePlan(_OLD_CALLS_QUEUE, per_client),
+        QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
+        webhooks.queue_plan(settings),
+    ]
 
 
 def _open_pools(settings: Settings) -> Pools:

@@ -20,6 +20,7 @@ from typing import IO, Any
 import sqlalchemy as sa
 import structlog
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
 
 from store.database import Database, make_engine, metadata, now, time_column
 from store.errors import Unavailable
@@ -41,6 +42,8 @@ workers = sa.Table(
 
 workflow = DBOS.workflow
 step = DBOS.step
+StepGaveUp = DBOSMaxStepRetriesExceeded
+"""Raised in a workflow whose step failed as often as it may be tried."""
 
 FORGET_AFTER_S = 3600.0
 _FORGOTTEN_AT_ONCE = 200
@@ -142,6 +145,11 @@ class Jobs:
             self._every(self._settings.heartbeat_s, self._take_over, "takeover")
             self._every(self._settings.sweep_s, self._sweep, "sweeper")
 
+    @property
+    def is_closing(self) -> bool:
+        """Long waits in job steps look at it: the server stops."""
+        return self._stop.is_set()
+
     def close(self) -> None:
         """Lets go without waiting for jobs: what is unfinished goes on at the next start."""
         self._stop.set()
@@ -164,6 +172,9 @@ class Jobs:
 
         Every job of a partitioned queue names its partition, and none of another queue does.
         """
+
+        partitioned = next(plan.places_per_partition is not None for plan in self._queues if plan.name == queue)
+        assert partitioned == (partition is not None), "else the job would never be taken"
 
         def enqueue_now() -> None:
             options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)

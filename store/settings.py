@@ -116,7 +116,9 @@ class Settings(BaseSettings):
         "",
         description="A model of `parley models list`, or of sentence-transformers. Empty: best available.",
     )
-    asr_engine: Literal["", "faster-whisper"] = Field("", description="Speech engine. Empty: best available.")
+    asr_engine: Literal["", "faster-whisper", "whisper-timestamped"] = Field(
+        "", description="Speech engine. Empty: best available."
+    )
     asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")
     asr_threads: int = Field(0, ge=0, description="Threads of the speech engine. 0: the machine's cores.")
     child_memory_bytes: int = Field(
@@ -131,7 +133,14 @@ class Settings(BaseSettings):
     sync_max_seconds: float = Field(600.0, ge=0, description="A sync request with longer audio goes async.")
     sync_places: int = Field(2, ge=0, description="Sync transcriptions at the same time.")
     max_queued_calls: int = Field(10_000, ge=1, description="Uploads are refused while more calls wait than this.")
-    call_places: int = Field(1, ge=1, description="Calls in work at the same time in one process.")
+    call_places: int = Field(
+        8, ge=1, description="Calls in work at the same time in one process; its speech engine hears one at a time."
+    )
+    call_places_per_client: int = Field(2, ge=1, description="Of these, for one client.")
+    fetch_places: int = Field(
+        8, ge=1, description="Recordings fetched at the same time in one process; one client gets half of them."
+    )
+    fetch_timeout_s: float = Field(1800.0, gt=0, description="Longest that fetching one fileUrl may take.")
     document_places: int = Field(2, ge=1, description="Documents in work at the same time in one process.")
 
     job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import socket
@@ -65,6 +66,14 @@ def take_memory(size: int) -> int:
     return len(bytearray(size))
 
 
+def refuse_memory() -> None:
+    raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+
+def import_by_halves() -> None:
+    raise ImportError("failed to map segment from shared object")
+
+
 def say_and_hang(path: str) -> None:
     """Writes the pids of this child and of a process of its own into the pipe at `path`, then never ends."""
     grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -103,3 +112,10 @@ def surroundings() -> dict[str, object]:
         "group": os.getpgid(0),
         "pid": os.getpid(),
     }
+
+
+def note(path: str, name: str) -> str:
+    """Leaves a line in a file, so that the test sees in which order works were done."""
+    with Path(path).open("a") as lines:
+        lines.write(f"{name}\n")
+    return name

@@ -170,6 +170,18 @@ def test_more_memory_than_allowed_is_an_error_of_the_work() -> None:
         assert pool.run(child_work.add, 1, 1) == 2
 
 
+@pytest.mark.parametrize(
+    ("function", "kind"), [(child_work.refuse_memory, ChildOutOfMemory), (child_work.import_by_halves, ImportError)]
+)
+def test_a_child_that_cannot_go_on_is_not_used_again(
+    pool: ChildPool, function: Callable[..., object], kind: type[Exception]
+) -> None:
+    first = pool.run(child_work.pid)
+    with pytest.raises(kind):
+        pool.run(function)
+    assert pool.run(child_work.pid) != first
+
+
 def test_errors_of_the_house_come_back_as_they_were_raised(pool: ChildPool) -> None:
     with pytest.raises(InvalidRequest, match="the file holds no audio") as caught:
         pool.run(child_work.refuse)

@@ -1,0 +1,182 @@
+"""kill -9 of the server, and of its children, at each stage of a call: the task ends in success, once."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from accounts import ledger
+from ingest.speech import diarize
+from store import transcriptions
+from store.blobs import Blobs
+from store.settings import load_settings
+from store.weights import ModelMissing
+from tests.soak.conftest import Size
+from tests.support import events
+from tests.support.audio import call_clip
+from tests.support.job_steps import JobSteps, Stage
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.server import Account, RunningServer
+
+pytestmark = [pytest.mark.soak, pytest.mark.models]
+
+SETTLE_S = 120.0
+CLIP_S = 20
+HOOK, RECORDING = "/hook", "/recording.wav"
+STEPS = {"fetch_call", "prepare_call", "recognise_part", "store_call", "finish_call"}
+DIARIZATION_STEPS = {"listen_to_call", "tell_voices"}
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as running:
+        running.answer(RECORDING, Reply(body=call_clip("01", 0, CLIP_S)))
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def call_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningServer]:
+    more = {"database_url": request.getfixturevalue("postgresql_url")} if request.param == "postgresql" else {}
+    running = RunningServer(
+        tmp_path / "data",
+        allowed_networks="127.0.0.0/8",
+        webhook_retry_schedule=",".join(["1"] * 30),
+        mcp_requests_per_minute="1000000",
+        sweep_s="1",
+        asr_model="whisper-base",  # the quickest: what is tried is not the recognition
+        **more,
+    )
+    try:
+        yield running.start()
+    finally:
+        running.close()
+
+
+@pytest.fixture
+def steps(call_server: RunningServer) -> Iterator[JobSteps]:
+    with closing(JobSteps(call_server)) as opened:
+        yield opened
+
+
+def can_diarize() -> bool:
+    try:
+        diarize.choose_models(load_settings())
+    except ModelMissing:
+        return False
+    return True
+
+
+class Calls:
+    """Calls of one account, each given as a link, with all that a call can ask for."""
+
+    def __init__(self, server: RunningServer, receiver: Receiver) -> None:
+        self.account: Account = server.new_client("client")
+        self.started: dict[str, str] = {}  # task: communication
+        self._receiver = receiver
+
+    def start(self) -> str:
+        body = {
+            "fileUrl": self._receiver.url(RECORDING),
+            "language": "ru",
+            "diarize": can_diarize(),
+            "webhook_url": self._receiver.url(HOOK),
+        }
+        answer = self.account.post("/v1/audio/transcriptions", json=body)
+        assert answer.status_code == 202, answer.text
+        accepted = answer.json()
+        self.started[accepted["task_id"]] = accepted["communication_id"]
+        return str(accepted["task_id"])
+
+    def assert_each_was_done_once(self, steps: JobSteps) -> None:
+        server, account = self.account.server, self.account
+        for task_id, communication_id in self.started.items():
+            record = account.finished_task(task_id)
+            assert record["transcription_status"] == "success", (record, server.log()[-8000:])
+            details = account.get(f"/public/v1/communications?id={communication_id}").json()
+            said = [segment["text"] for segment in record["transcription_result_body"]["segments"]]
+            assert said
+            assert [item["text"] for item in details["content"]] == said
+        listed = account.call_tool("search_communications", limit=50)["result"]["content"][0]["text"]
+        for communication_id in self.started.values():
+            assert listed.count(f'"id":"{communication_id}"') == 1
+
+        assert Counter(item["source_ref"] for item in account.debits()) == Counter(self.started.values())
+        assert account.balance()["held_rub"] == "0.00"
+        assert ledger.verify(server.database) == []
+
+        wait_until(lambda: self._told() >= self.started.keys())
+        ids = defaultdict(set)
+        for received in self._receiver.at(HOOK):
+            ids[received.json["task_id"]].add(received.id)
+        assert {task_id: len(found) for task_id, found in ids.items()} == dict.fromkeys(self.started, 1)
+        made = [item for item in events.listed(account) if item["event"] == "transcription.completed"]
+        assert len(made) == len(self.started)
+
+        wait_until(lambda: not list((server.data_dir / "work").glob("*")))
+        wait_until(lambda: all(steps.statuses(task_id) <= {"SUCCESS"} for task_id in self.started))
+        assert {entry.key for entry in Blobs(server.settings).list(account.tenant_id)} == self._blob_keys()
+
+    def _told(self) -> set[str]:
+        return {received.json["task_id"] for received in self._receiver.at(HOOK)}
+
+    def _blob_keys(self) -> set[str]:
+        with self.account.server.database.read() as connection:
+            tasks = [transcriptions.get(self.account.tenant_id, connection, task_id) for task_id in self.started]
+        return {task.blob_key for task in tasks if task is not None}
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SETTLE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def chosen(stages: list[Stage], size: Size, chance: random.Random) -> list[Stage]:
+    """Every stage, as often as the size says in all; fewer than all where it is small."""
+    rounds = [stage for _ in range(-(-size.kills // len(stages))) for stage in chance.sample(stages, len(stages))]
+    return rounds if size.kills >= len(stages) else rounds[: size.kills]
+
+
+def undisturbed(calls: Calls, steps: JobSteps) -> list[Stage]:
+    task_id = calls.start()
+    record = calls.account.finished_task(task_id)
+    assert record["transcription_status"] == "success", (record, calls.account.server.log()[-4000:])
+    wait_until(lambda: steps.statuses(task_id) == {"SUCCESS"})
+    stages = steps.stages(task_id)
+    assert {stage.name for stage in stages} == (STEPS | DIARIZATION_STEPS if can_diarize() else STEPS)
+    return stages
+
+
+def test_a_call_ends_once_at_whatever_stage_the_server_is_killed(
+    call_server: RunningServer, receiver: Receiver, steps: JobSteps, size: Size, chance: random.Random
+) -> None:
+    calls = Calls(call_server, receiver)
+    for stage in chosen(undisturbed(calls, steps), size, chance):
+        steps.wait_for(calls.start(), stage)
+        time.sleep(chance.uniform(0, stage.took_s))
+        call_server.kill()
+        call_server.start()
+    calls.assert_each_was_done_once(steps)
+
+
+@pytest.mark.parametrize("call_server", ["sqlite"], indirect=True)
+def test_a_call_ends_once_at_whatever_stage_its_children_are_killed(
+    call_server: RunningServer, receiver: Receiver, steps: JobSteps, size: Size, chance: random.Random
+) -> None:
+    calls = Calls(call_server, receiver)
+    killed = 0
+    for stage in chosen(undisturbed(calls, steps), size, chance):
+        task_id = calls.start()
+        steps.wait_for(task_id, stage)
+        time.sleep(chance.uniform(0, stage.took_s))
+        killed += len(call_server.kill_children())
+        assert calls.account.finished_task(task_id)["transcription_status"] == "success", (stage, call_server.log())
+    assert killed
+    calls.assert_each_was_done_once(steps)

@@ -1,0 +1,69 @@
+"""How far the durable job of a call is, as the job runtime has it recorded: to disturb it at a chosen stage."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from dbos import DBOSClient, error
+
+from ingest.call_job import fetch_id
+from tests.support.server import JOB_S, RunningServer
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a call: how many are done before it, and how long it took undisturbed."""
+
+    number: int
+    name: str
+    took_s: float
+
+
+class JobSteps:
+    """Reads the job database of a server, whether it runs or not."""
+
+    def __init__(self, server: RunningServer) -> None:
+        settings = server.settings
+        url = settings.jobs_database_url or (
+            settings.effective_database_url
+            if settings.effective_database_url.startswith("postgresql")
+            else f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}"
+        )
+        self._client = DBOSClient(system_database_url=url)
+
+    def close(self) -> None:
+        self._client.destroy()
+
+    def statuses(self, task_id: str) -> set[str]:
+        """Of the call's jobs."""
+        found = self._client.list_workflows(workflow_ids=[fetch_id(task_id), task_id], load_input=False)
+        return {status.status for status in found}
+
+    def stages(self, task_id: str) -> list[Stage]:
+        """Of the steps that are done, in their order."""
+        return [
+            Stage(number, step["function_name"], (step["completed_at_epoch_ms"] - step["started_at_epoch_ms"]) / 1000)
+            for number, step in enumerate(self._done(task_id))
+        ]
+
+    def wait_for(self, task_id: str, stage: Stage) -> bool:
+        """Returns as soon as the stage has begun; False where the call has ended before it."""
+        deadline = time.monotonic() + JOB_S
+        while time.monotonic() < deadline:
+            if len(self._done(task_id)) >= stage.number:
+                return True
+            if self.statuses(task_id) & {"ERROR", "CANCELLED"}:
+                return False
+            time.sleep(0.005)
+        raise AssertionError(f"{stage} did not begin: {self._done(task_id)}")
+
+    def _done(self, task_id: str) -> list[Any]:
+        steps: list[Any] = []
+        for job_id in (fetch_id(task_id), task_id):
+            try:
+                steps += self._client.list_workflow_steps(job_id, load_output=False)
+            except error.DBOSException:  # not started yet, or never: an upload is not fetched
+                continue
+        return steps
