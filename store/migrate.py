@@ -37,6 +37,7 @@ def import_tables() -> None:
         speakers,
         tariffs,
         transcriptions,
+        voices,
     )
 
 

@@ -1,0 +1,159 @@
+"""Tables and queries of voices: what was heard under each label of a call, and the voice by which a speaker is known.
+
+A voice is personal data: nothing is kept for an account that has not switched it on, and switching it off deletes all.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import id_column, metadata, now, time_column
+
+LEAST_CLEAN_MS = 3000
+"""Less clean speech than this teaches nothing."""
+MOST_WEIGHT_MS = 300_000
+"""What is known weighs at most so much against what is new: voices age, and telephones change."""
+
+speaker_voices = sa.Table(
+    "speaker_voices",
+    metadata,
+    id_column("speaker_id", sa.ForeignKey("speakers.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("model", sa.String(64), primary_key=True),
+    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("embedding", sa.LargeBinary, nullable=False),
+    sa.Column("clean_ms", sa.BigInteger, nullable=False),
+    time_column("updated_at", nullable=False),
+    sa.Index(None, "tenant_id"),
+)
+
+heard_voices = sa.Table(
+    "heard_voices",
+    metadata,
+    id_column("communication_id", sa.ForeignKey("communications.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("label", sa.String(64), primary_key=True),
+    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("model", sa.String(64), nullable=False),
+    sa.Column("embedding", sa.LargeBinary, nullable=False),
+    sa.Column("clean_ms", sa.BigInteger, nullable=False),
+    # Whose voice it taught already: a step that runs twice must not weigh it twice.
+    id_column("taught_speaker_id", nullable=True),
+    sa.Index(None, "tenant_id"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """`embedding` has unit length; it is made of `clean_ms` of speech in which nobody else was heard."""
+
+    embedding: tuple[float, ...]
+    clean_ms: int
+
+
+def put_heard(
+    tenant_id: str, connection: Connection, communication_id: str, *, model: str, voices: Mapping[str, Voice]
+) -> None:
+    """Puts the voices of a communication, by label, in place of what was there; what a label taught stays noted."""
+    mine = (heard_voices.c.tenant_id == tenant_id, heard_voices.c.communication_id == communication_id)
+    query = sa.select(heard_voices.c.label, heard_voices.c.taught_speaker_id).where(*mine)
+    taught = {row[0]: row[1] for row in connection.execute(query)}
+    connection.execute(sa.delete(heard_voices).where(*mine))
+    rows = [
+        {
+            "tenant_id": tenant_id,
+            "communication_id": communication_id,
+            "label": label,
+            "model": model,
+            "embedding": _packed(voice.embedding),
+            "clean_ms": voice.clean_ms,
+            "taught_speaker_id": taught.get(label),
+        }
+        for label, voice in voices.items()
+    ]
+    if rows:
+        connection.execute(sa.insert(heard_voices), rows)
+
+
+def list_heard(tenant_id: str, connection: Connection, communication_id: str) -> dict[str, Voice]:
+    """The voices of a communication, by label."""
+    query = sa.select(heard_voices.c.label, heard_voices.c.embedding, heard_voices.c.clean_ms).where(
+        heard_voices.c.tenant_id == tenant_id, heard_voices.c.communication_id == communication_id
+    )
+    return {row[0]: Voice(_unpacked(row[1]), row[2]) for row in connection.execute(query)}
+
+
+def list_known(tenant_id: str, connection: Connection, speaker_ids: Sequence[str], *, model: str) -> dict[str, Voice]:
+    """The voices that are known of these speakers; voices of different models cannot be compared."""
+    if not speaker_ids:
+        return {}
+    table = speaker_voices.c
+    query = sa.select(table.speaker_id, table.embedding, table.clean_ms).where(
+        table.tenant_id == tenant_id, table.speaker_id.in_(speaker_ids), table.model == model
+    )
+    return {row[0]: Voice(_unpacked(row[1]), row[2]) for row in connection.execute(query)}
+
+
+def teach(tenant_id: str, connection: Connection, communication_id: str, label: str, speaker_id: str) -> bool:
+    """Adds the voice heard under a label to what is known of the speaker, once. False where it was added before, to
+    anybody, or has too little clean speech, or nothing was kept of it. The caller has locked the account's row."""
+    heard = heard_voices.c
+    taken = connection.execute(
+        sa.update(heard_voices)
+        .where(
+            heard.tenant_id == tenant_id,
+            heard.communication_id == communication_id,
+            heard.label == label,
+            heard.clean_ms >= LEAST_CLEAN_MS,
+            heard.taught_speaker_id.is_(None),
+        )
+        .values(taught_speaker_id=speaker_id)
+        .returning(heard.model, heard.embedding, heard.clean_ms)
+    ).first()
+    if taken is None:
+        return False
+    model, embedding, clean_ms = taken
+    new = Voice(_unpacked(embedding), clean_ms)
+    known = list_known(tenant_id, connection, [speaker_id], model=model).get(speaker_id)
+    voice = _joined(known, new) if known else new
+    values = {"embedding": _packed(voice.embedding), "clean_ms": voice.clean_ms, "updated_at": now()}
+    if known:
+        table = speaker_voices.c
+        connection.execute(
+            sa.update(speaker_voices)
+            .where(table.tenant_id == tenant_id, table.speaker_id == speaker_id, table.model == model)
+            .values(**values)
+        )
+    else:
+        connection.execute(
+            sa.insert(speaker_voices).values(tenant_id=tenant_id, speaker_id=speaker_id, model=model, **values)
+        )
+    return True
+
+
+def forget_all(tenant_id: str, connection: Connection) -> None:
+    """Deletes every voice of an account."""
+    connection.execute(sa.delete(heard_voices).where(heard_voices.c.tenant_id == tenant_id))
+    connection.execute(sa.delete(speaker_voices).where(speaker_voices.c.tenant_id == tenant_id))
+
+
+def _joined(known: Voice, new: Voice) -> Voice:
+    """The mean of both, weighted by their clean speech, at unit length."""
+    weight = min(known.clean_ms, MOST_WEIGHT_MS)
+    added = min(new.clean_ms, MOST_WEIGHT_MS)
+    total = [weight * old + added * fresh for old, fresh in zip(known.embedding, new.embedding, strict=True)]
+    length = sum(value * value for value in total) ** 0.5
+    return Voice(tuple(value / length for value in total), known.clean_ms + new.clean_ms)
+
+
+def _packed(embedding: Sequence[float]) -> bytes:
+    return array("f", embedding).tobytes()
+
+
+def _unpacked(data: bytes) -> tuple[float, ...]:
+    values = array("f")
+    values.frombytes(data)
+    return tuple(values)
