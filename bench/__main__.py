@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-BENCHES = ("server", "reads", "money", "retrieval", "speech", "chat")
+BENCHES = ("server", "reads", "money", "retrieval", "speech", "diarization", "memory", "chat")
 
 
 def main() -> int:

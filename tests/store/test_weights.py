@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,6 +25,7 @@ from store.settings import Settings, load_settings
 FIRST, SECOND = b"first part " * 1000, b"second part " * 1000
 WHOLE = FIRST + SECOND
 EXTRA = b'{"small": true}'
+SCRIPTS = ("preinstall", "install", "postinstall", "prepack", "prepare", "postpack")
 
 
 def sha256(data: bytes) -> str:
@@ -185,6 +189,64 @@ def test_a_package_without_the_file_says_so(settings: Settings, use: Any, index:
     assert "does not hold tiny_model_1/data/part01" in weights.pull(settings, ["tiny"])[0].problem
 
 
+def npm_table(tarball: Path, member: str = "package/onnx/whole") -> str:
+    return f"""
+[model.npm]
+files = [
+  {{ path = "model.bin", size = {len(WHOLE)}, sha256 = "{sha256(WHOLE)}", parts = [
+    {{ package = "{tarball}", member = "{member}" }} ] }},
+]
+"""
+
+
+@pytest.fixture
+def tarball(tmp_path: Path) -> Path:
+    """A package as npm packs it, with a script that must never run and a member outside its folder."""
+    if shutil.which("npm") is None and not Path(sys.executable).with_name("npm").exists():
+        pytest.skip("there is no npm")
+    ran = tmp_path / "ran"
+    about = {"name": "tiny-npm-model", "version": "1.0.0", "scripts": dict.fromkeys(SCRIPTS, f"touch {ran}")}
+    members = {"package/package.json": json.dumps(about).encode(), "package/onnx/whole": WHOLE, "../outside": b"x"}
+    path = tmp_path / "tiny-npm-model-1.0.0.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+        link = tarfile.TarInfo("package/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return path
+
+
+def test_a_package_of_npm_is_opened_as_data_and_never_run(settings: Settings, use: Any, tarball: Path) -> None:
+    use(one_model(npm_table(tarball)))
+    [result] = weights.pull(settings, ["tiny"])
+    assert (result.state, result.source, result.problem) == ("pulled", "npm", "")
+    folder = weights.require(settings, "tiny")
+    assert (folder / "model.bin").read_bytes() == WHOLE
+    assert {path.name for path in folder.iterdir()} == {"model.bin", "checked.json"}
+    assert not (tarball.parent / "ran").exists()
+    assert not list(tarball.parent.rglob("outside"))
+    assert weights.verify(settings) == [weights.VerifyResult("tiny", folder, "")]
+
+
+@pytest.mark.parametrize("member", ["package/other", "package/link"])
+def test_what_is_no_file_of_the_npm_package_is_refused(
+    settings: Settings, use: Any, tarball: Path, member: str
+) -> None:
+    use(one_model(npm_table(tarball, member)))
+    [result] = weights.pull(settings, ["tiny"])
+    assert result.state == "failed"
+    assert f"does not hold {member}" in result.problem
+
+
+def test_an_npm_package_that_cannot_be_had_says_why(settings: Settings, use: Any, tarball: Path) -> None:
+    tarball.unlink()
+    use(one_model(npm_table(tarball)))
+    assert "cannot be had from the package index (" in weights.pull(settings, ["tiny"])[0].problem
+
+
 def test_the_hub_comes_before_the_packages(settings: Settings, use: Any, index: Path, hub: Hub) -> None:
     hub.files["/maker/tiny/resolve/abc123/big.bin"] = WHOLE
     use(one_model(hub_table(), packages_table()))
@@ -296,7 +358,8 @@ def test_the_real_list_is_pinned_and_licensed() -> None:
         for source in model.sources:
             if source.kind == "hub":
                 assert len(source.revision) == 40, "a commit, not a branch"
-            assert all("==" in part.package for file in source.files for part in file.parts)
+            pin = "@" if source.kind == "npm" else "=="
+            assert all(pin in part.package for file in source.files for part in file.parts)
 
 
 @pytest.mark.models

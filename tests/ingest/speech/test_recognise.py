@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,16 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest.speech.recognise import (
-    TimedWord,
-    choose_engine,
-    credible,
-    is_loop,
-    suspicious,
-    text_of,
-    without_loops,
-)
-from ingest.speech.transcribe import Part, Segment, merge, prepare, recognise_windows
+from ingest.speech.credibility import credible, is_loop, suspicious, text_of, without_loops
+from ingest.speech.recognise import MAX_WINDOW_S, TimedWord, choose_engine
+from ingest.speech.transcribe import Part, Segment, _windows, merge, prepare, recognise_windows
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.ingest.speech.sounds import noise, write_wav
@@ -66,7 +60,10 @@ def test_words_go_back_to_the_stretch_and_the_time_they_were_said(tmp_path: Path
     first, second = recognised(tmp_path, part, engine, words=True)
     assert (first["text"], first["start"], first["end"]) == ("добрый день", 1.5, 2.1)
     assert (second["text"], second["start"], second["end"]) == ("до свидания", 20.5, 21.1)
-    assert second["words"] == [{"word": "до", "start": 20.5}, {"word": "свидания", "start": 20.8}]
+    assert second["words"] == [
+        {"word": "до", "start": 20.5, "end": 20.8},
+        {"word": "свидания", "start": 20.8, "end": 21.1},
+    ]
     assert engine.heard_again_s == []
 
 
@@ -130,6 +127,17 @@ def test_words_that_the_engine_itself_doubts_are_not_believed() -> None:
     assert not credible(said("быть может", probability=0.1))
 
 
+@pytest.mark.parametrize("text", ["Аааа", "А-а-а!", "ПОЛИЦ"])
+def test_sounds_written_down_are_not_believed(text: str) -> None:
+    assert not credible(said(text, probability=0.5), 3.0)
+
+
+def test_a_few_doubtful_words_for_a_long_stretch_are_not_believed() -> None:
+    assert not credible(said("Тихо!", probability=0.33), 28.0)
+    assert credible(said("Тихо!", probability=0.33), 1.0)
+    assert credible(said("Минутку, ищу", probability=0.9), 28.0)
+
+
 def test_repetition_of_people_is_kept_and_that_of_engines_is_not() -> None:
     assert not is_loop("Да, да, да, конечно, да.")
     spoken = said("да да да хорошо")
@@ -166,4 +174,16 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
 
 def test_a_folder_can_be_the_model(tmp_path: Path) -> None:
     engine = choose_engine(load_settings(asr_model=str(tmp_path), asr_threads=3))
-    assert (engine.model_path, engine.threads) == (str(tmp_path), 3)
+    assert (engine.model_path, engine.threads, engine.kind) == (str(tmp_path), 3, "faster-whisper")
+
+
+def test_every_stretch_goes_into_one_window_that_the_engine_can_hear_whole() -> None:
+    random = np.random.default_rng(2)
+    edges = np.cumsum(random.integers(300, 25_000, size=400)).tolist()
+    found = list(itertools.pairwise(edges))[::2]
+    windows = _windows(found)
+    assert sorted(tuple(stretch) for window in windows for stretch in window) == found
+    assert all(window == sorted(window) for window in windows)
+    lengths = [sum(end - start for start, end in window) for window in windows]
+    assert max(lengths) <= MAX_WINDOW_S * 1000
+    assert sum(lengths) / len(lengths) > 0.85 * MAX_WINDOW_S * 1000, "a window costs the same however full it is"
