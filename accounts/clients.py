@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts import ledger
 from accounts.keys import CLIENT_PREFIX, Keyring, make_public_key
-from store import accounts, audit, chats
+from store import accounts, audit, chats, voices
 from store.accounts import ApiKey, Tenant
 from store.chats import Chat
 from store.database import Connection
@@ -172,6 +172,8 @@ def change(
         changes |= {"is_active": True, "pause_reason": None}  # what paused it pauses nobody who has credit
     if not accounts.update_tenant(tenant.id, connection, **changes):
         raise email_taken()
+    if changes.get("voices_enabled") is False:
+        voices.forget_all(tenant.id, connection)
     details = {name: _shown(name, value) for name, value in changes.items()}
     audit.add(tenant.id, connection, actor=actor, action=action, details=details)
     found = accounts.get_tenant(tenant.id, connection)

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import structlog
+from anyio import CapacityLimiter
 from prometheus_client import REGISTRY
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -30,6 +31,7 @@ from api import (
     integration,
     knowledge,
     mcp,
+    media,
     openapi,
     operations,
     payments,
@@ -64,6 +66,7 @@ LAYERS = {
         PUBLIC_PREFIX,
         (
             *communications.OPERATIONS,
+            *media.OPERATIONS,
             *speakers.OPERATIONS,
             *chat.OPERATIONS,
             *chats.OPERATIONS,
@@ -93,6 +96,8 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         services = Services(settings, keyring, house, registry, agent, takings)
         app.state.services = services
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
+        # Uploads that wait to be looked at keep no thread from the other endpoints.
+        app.state.probing = CapacityLimiter(2 * house.pools.probing.places)
         collector = StateCollector(services)
         REGISTRY.register(collector)
         try:
@@ -103,7 +108,7 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             house.jobs.add_sweep(webhooks.sweep)
             house.jobs.add_sweep(partial(ledger.release_expired, house.database))
             house.jobs.add_sweep(webhooks.purge)
-            house.jobs.add_sweep(calls.sweep_work_folders)
+            house.jobs.add_sweep(calls.sweep_ended)
             house.jobs.add_sweep(house.blobs.sweep_uploads)
             house.jobs.add_sweep(partial(forget_old_windows, house.database))
             house.jobs.add_sweep(partial(account.forget_old_audit, house.database))

@@ -18,7 +18,7 @@ from ingest.analysis.catalogs import category_label
 from store import analysis, communications, details, speakers
 from store.analysis import Item
 from store.communications import Communication, ContentItem
-from store.details import Evaluation, Summarised
+from store.details import Details, Evaluation, Summarised
 from store.errors import InvalidRequest, NotFound
 from store.speakers import Participant
 
@@ -52,6 +52,17 @@ class Media(BaseModel):
 
 
 _MEDIA_FIELDS = tuple(Media.model_fields)
+
+
+class Recording(BaseModel):
+    """A call's own audio, which `GET /v1/media/{ref}` answers with. What is not known is null."""
+
+    type: Literal["audio"]
+    ref: UuidText
+    mime: str | None
+    name: str | None
+    size_bytes: int | None
+    duration_ms: int | None
 
 
 class ContentItemBody(BaseModel):
@@ -134,6 +145,7 @@ class CommunicationDetails(BaseModel):
     qc_generation_updated_at: UtcTime | None
     qc_evaluation: QcEvaluation | None
     content: list[ContentItemBody] | None
+    recording: Recording | None
     summary_text: str | None
     user_summary: str | None
     category: str | None
@@ -194,6 +206,7 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
             "qc_generation_updated_at": utc_text(found.qc_updated_at) if found.qc_updated_at else None,
             "qc_evaluation": _evaluation(found.evaluation) if found.evaluation else None,
             "content": [_turn(idx, item) for idx, item in content] if is_whole else None,
+            "recording": _recording(found),
             "summary_text": found.summary_text,
             "user_summary": found.user_summary,
             "category": found.category,
@@ -251,6 +264,20 @@ def _card(row: Communication) -> dict[str, Any]:
         "duration_ms": row.duration_ms,
         "language": row.language,
         "direction": row.direction,
+    }
+
+
+def _recording(found: Details) -> dict[str, Any] | None:
+    """None where there is no file, or none yet."""
+    if found.size_bytes is None and found.transcription_status != "success":
+        return None
+    return {
+        "type": "audio",
+        "ref": found.communication.id,
+        "mime": found.media_type,
+        "name": found.file_name or None,
+        "size_bytes": found.size_bytes,
+        "duration_ms": found.communication.duration_ms,
     }
 
 

@@ -261,6 +261,7 @@ class _Loader:
             return there
         day = datetime.now(zone).date() - timedelta(days=call["days_ago"])
         source = FOLDER / "calls" / call["file"]
+        people = [{name: value for name, value in person.items() if name != "label"} for person in call["speaker"]]
         answer = self._json(
             "POST",
             "/v1/audio/transcriptions",
@@ -270,6 +271,7 @@ class _Loader:
                 "direction": call["direction"],
                 "record_id": call["record_id"],
                 "occured_at": datetime.combine(day, call["time"], zone).isoformat(),
+                "speakers": json.dumps(people, ensure_ascii=False),
             },
         )
         return f"/v1/audio/transcriptions/tasks/{answer['task_id']}"

@@ -58,7 +58,9 @@ INTRODUCTIONS = {
 # By the module that the operation lives in.
 TAGS = {
     "speech": "Transcription",
+    "speech_tasks": "Transcription",
     "communications": "Communications",
+    "media": "Communications",
     "speakers": "Speakers",
     "chat": "Chats",
     "chats": "Chats",
@@ -76,6 +78,7 @@ STATUSES = {
     201: "Made",
     202: "Accepted: the work goes on after the answer",
     204: "Done",
+    206: "The part that was asked for",
     304: "Unchanged since the given ETag",
     400: "The parameters or the body are invalid",
     401: "The key is missing, malformed, unknown or revoked",
@@ -84,6 +87,7 @@ STATUSES = {
     408: "The request came too slowly",
     409: "It conflicts with the present state",
     413: "The body is too large",
+    416: "Nothing of the range is in the file",
     422: "Understood, and it cannot be done",
     429: "Too many requests",
     500: "Something went wrong on our side",
@@ -103,13 +107,23 @@ INTEGRATION_STATUSES = {
 
 OPERATIONS = {
     "transcribe": (
-        "Sends a recording as `multipart/form-data` (field `file`), or names where it is with a JSON body (`fileUrl`). "
-        "Answers 202 with the ids of the task and of the communication; with `mode=sync` and a short file 200 with the "
-        "transcription itself, and the ids in `X-Task-Id` and `X-Communication-Id`."
+        "Sends a recording as `multipart/form-data` (field `file`), or names where it is with a JSON body (`fileUrl`), "
+        "from where it is fetched after the answer. Answers 202 with the ids of the task and of the communication. "
+        "With `mode=sync`, a file of at most 25 MB and 10 minutes and no `summary`, it answers 200 with the "
+        "transcription itself, and the ids in `X-Task-Id` and `X-Communication-Id`. When too many wait: 429 "
+        "`sync_backpressure`."
     ),
     "read_task": (
         "Poll until `transcription_status` is `success` or `error`. Send the last answer's ETag as `If-None-Match`: "
         "304 says that nothing changed."
+    ),
+    "cancel_task": (
+        "Ends a task that has not ended: its status is then `error` with the message `cancelled`, and what was not "
+        "done costs nothing. One that has ended stays as it is. The answer is the task as it is now."
+    ),
+    "read_media": (
+        "The recording of a call, by the `recording.ref` of its communication. A player may ask for a part with "
+        "`Range`; of several ranges at once the answer is the whole file. `HEAD` gives the headers alone."
     ),
     "read_communication": (
         "One communication by `id`, or the newest with a `request_record_id`: its timeline, its analysis as far as it "
@@ -117,6 +131,10 @@ OPERATIONS = {
     ),
     "list_communications": (
         "The communications of one person, newest first. Give at least one of the three; all that are given must match."
+    ),
+    "delete_speaker": (
+        "Deletes a person's profile, what is remembered of them, and their voice. What they said stays with its "
+        "communications, without their name."
     ),
     "read_speaker_profile": "A person with what is remembered of them. Give at least one of the two.",
     "list_chats": "The account's active chats, with the public key that a site's widget uses.",

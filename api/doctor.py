@@ -68,7 +68,8 @@ def _blobs(settings: Settings) -> tuple[bool, str]:
 def _speech(settings: Settings) -> tuple[bool, str]:
     from ingest.speech.recognise import choose_engine
 
-    return True, f"calls are recognised by {Path(choose_engine(settings).model_path).name}"
+    engine = choose_engine(settings)
+    return True, f"calls are recognised by {Path(engine.model_path).name} ({engine.kind})"
 
 
 def _embedding(settings: Settings) -> tuple[bool, str]:

@@ -144,7 +144,8 @@ class Operation:
     `paused` tells whether a paused client may use it; `bearer_only` that an x-api-key header does not count;
     `limit` names a setting with the calls a minute and key. `form` describes a multipart body, which the handler reads
     itself, and `form_alternative` a JSON body that may come in its place. `other_answers` are further successes by
-    their status; `streams` says that the answer comes as server-sent events to those who accept them.
+    their status; `streams` says that the answer comes as server-sent events to those who accept them. `content` is the
+    media type of an answer that is no JSON, `request_headers` and `answer_headers` (by status) describe headers.
     `idempotent`: an Idempotency-Key is honoured (see api/idempotency.py). `admit` lets callers in.
     `one_read`: admission and handler read in one transaction; for a handler that writes nothing.
     """
@@ -160,6 +161,9 @@ class Operation:
     form_alternative: type[BaseModel] | None = None
     status: int = 200
     other_answers: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
+    content: str | None = None
+    request_headers: Mapping[str, str] = field(default_factory=dict)
+    answer_headers: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     streams: bool = False
     errors: tuple[int, ...] = (400, 401)
     paused: bool = True

@@ -133,6 +133,7 @@ class _Description:
             "responses": self._responses(operation),
             "security": [{"bearer": []}] if bearer_only else [{"bearer": []}, {"apiKey": []}],
         }
+        described["parameters"] += [_header(name, text) for name, text in operation.request_headers.items()]
         if operation.idempotent:
             described["parameters"].append(_IDEMPOTENCY_KEY)
         content: dict[str, Any] = {}
@@ -163,6 +164,10 @@ class _Description:
             described["headers"][REPLAYED_HEADER] = _REPLAYED
         if operation.limit:
             described["headers"] |= _LIMIT_HEADERS
+        for name, text in operation.answer_headers.get(status, {}).items():
+            described["headers"][name] = {"description": text, "schema": {"type": "string"}}
+        if operation.content is not None and status in (200, 206):
+            described["content"] = {operation.content: {"schema": {"type": "string", "format": "binary"}}}
         if model is not None:
             described["content"] = {"application/json": {"schema": self._output(model)}}
             if operation.streams:
@@ -201,6 +206,10 @@ def _without_titles(schema: Any) -> Any:
 def _tag(operation: Operation) -> str:
     module = operation.handler.__module__.rsplit(".", 1)[-1]
     return descriptions.TAGS.get(module, module.replace("_", " ").capitalize())
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": {"type": "string"}}
 
 
 def _integer(description: str) -> dict[str, Any]:

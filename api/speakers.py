@@ -8,7 +8,7 @@ from starlette.responses import Response
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
-from store import analysis, speakers
+from store import analysis, audit, speakers
 from store.errors import InvalidRequest, NotFound
 
 
@@ -57,6 +57,15 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
     )
 
 
+def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
+    speaker_id = call.path_id("speaker_id", "speaker")
+    with call.services.database.write() as connection:
+        if not speakers.delete(call.tenant_id, connection, speaker_id):
+            raise NotFound("No such speaker.")
+        audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.deleted", subject=speaker_id)
+    return Response(status_code=204)
+
+
 OPERATIONS = (
     Operation(
         "GET",
@@ -67,5 +76,15 @@ OPERATIONS = (
         query=SpeakerQuery,
         errors=(400, 401, 404),
         one_read=True,
+    ),
+    Operation(
+        "DELETE",
+        "/v1/speakers/{speaker_id}",
+        delete_speaker,
+        "Delete a speaker",
+        None,
+        status=204,
+        errors=(401, 403, 404),
+        paused=False,
     ),
 )

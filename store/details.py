@@ -32,10 +32,14 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """`transcription_status` is None where there is nothing to recognise; a stage that never was is skipped."""
+    """`transcription_status` is None where there is nothing to recognise; a stage that never was is skipped. The
+    file is the recording's: its size is None while it is not fetched, and of calls that an older release took."""
 
     communication: Communication
     transcription_status: str | None
+    file_name: str | None
+    media_type: str | None
+    size_bytes: int | None
     summary_status: str
     qc_status: str
     qc_error_message: str | None
@@ -64,17 +68,16 @@ _EVALUATION = [qc_evaluations.c[name] for name in Evaluation.__dataclass_fields_
 
 def _details() -> sa.Select[Any]:
     summary, qc, memory = (stages.alias(f"{name}_stage") for name in ("summary", "qc", "memory"))
-    task_status = (
-        sa.select(transcription_tasks.c.status)
-        .where(
-            transcription_tasks.c.tenant_id == communications.c.tenant_id,
-            transcription_tasks.c.communication_id == communications.c.id,
-        )
-        .order_by(transcription_tasks.c.created_at.desc())
+    task, tasks = transcription_tasks.alias("task"), transcription_tasks.alias("tasks")
+    newest = (
+        sa.select(tasks.c.id)
+        .where(tasks.c.tenant_id == communications.c.tenant_id, tasks.c.communication_id == communications.c.id)
+        .order_by(tasks.c.created_at.desc())
         .limit(1)
+        .correlate(communications)
         .scalar_subquery()
     )
-    joined: sa.FromClause = communications
+    joined: sa.FromClause = communications.outerjoin(task, task.c.id == newest)
     for name, stage in (("summary", summary), ("qc", qc), ("memory", memory)):
         joined = joined.outerjoin(stage, (stage.c.communication_id == communications.c.id) & (stage.c.stage == name))
     joined = joined.outerjoin(summaries, summaries.c.communication_id == communications.c.id)
@@ -82,7 +85,10 @@ def _details() -> sa.Select[Any]:
     return (
         sa.select(
             *_COMMUNICATION,
-            task_status,
+            task.c.status.label("task_status"),
+            task.c.file_name,
+            task.c.media_type,
+            task.c.size_bytes,
             sa.func.coalesce(summary.c.status, "skipped"),
             sa.func.coalesce(qc.c.status, "skipped"),
             qc.c.error_message,

@@ -189,6 +189,15 @@ def find(
     return Speaker(*row) if row else None
 
 
+def delete(tenant_id: str, connection: Connection, speaker_id: str) -> bool:
+    """Deletes a profile with what is remembered of the person, their voice too; what they said stays. False where
+    there is none."""
+    deleted = connection.execute(
+        sa.delete(speakers).where(speakers.c.tenant_id == tenant_id, speakers.c.id == speaker_id)
+    )
+    return deleted.rowcount == 1
+
+
 def attach(tenant_id: str, connection: Connection, communication_id: str, people: Sequence[Attending]) -> None:
     """Adds people to a communication in their order. Who is there already stays as they are: a step may run twice."""
     if not people:

@@ -27,6 +27,8 @@ transcription_tasks = sa.Table(
     sa.Column("parameters", sa.JSON, nullable=False),
     sa.Column("result", sa.JSON, nullable=True),
     sa.Column("audio_ms", sa.BigInteger, nullable=True),
+    sa.Column("media_type", sa.String(100), nullable=True),
+    sa.Column("size_bytes", sa.BigInteger, nullable=True),
     sa.Column("version", sa.Integer, nullable=False),
     time_column("occured_at", nullable=False),
     time_column("created_at", nullable=False),
@@ -41,7 +43,8 @@ UNFINISHED = ("pending", "processing")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """`progress` is 0 to 1; `audio_ms` is the decoded length, known once the file was decoded."""
+    """`progress` is 0 to 1; `audio_ms` is the decoded length, known once the file was decoded; `media_type` and
+    `size_bytes` are the recording's, unknown until a file that had to be fetched is there."""
 
     id: str
     tenant_id: str
@@ -54,6 +57,8 @@ class Task:
     parameters: dict[str, Any]
     result: dict[str, Any] | None
     audio_ms: int | None
+    media_type: str | None
+    size_bytes: int | None
     version: int
     occured_at: datetime
     created_at: datetime
@@ -70,6 +75,8 @@ def create(
     parameters: dict[str, Any],
     occured_at: datetime,
     task_id: str | None = None,
+    media_type: str | None = None,
+    size_bytes: int | None = None,
 ) -> Task:
     made_at = now()
     task = Task(
@@ -84,6 +91,8 @@ def create(
         parameters=parameters,
         result=None,
         audio_ms=None,
+        media_type=media_type,
+        size_bytes=size_bytes,
         version=1,
         occured_at=occured_at,
         created_at=made_at,
@@ -129,6 +138,17 @@ def update(tenant_id: str, connection: Connection, task_id: str, **values: Any) 
         .values(**values, version=transcription_tasks.c.version + 1, updated_at=now())
     )
     return result.rowcount == 1
+
+
+def forget_result(tenant_id: str, connection: Connection, task_id: str) -> bool:
+    """Takes the result of a task away. False where it has none."""
+    table = transcription_tasks.c
+    forgotten = connection.execute(
+        sa.update(transcription_tasks)
+        .where(table.tenant_id == tenant_id, table.id == task_id, table.result.is_not(None))
+        .values(result=sa.null())
+    )
+    return forgotten.rowcount == 1
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")

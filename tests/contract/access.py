@@ -12,8 +12,10 @@ from typing import Any, Literal
 from accounts import ledger, webhooks
 from accounts.keys import INTEGRATION_PREFIX, Keyring
 from store import accounts, communications, index_work, speakers, transcriptions
+from store.blobs import Blobs
 from store.communications import ContentItem
 from store.database import now
+from store.ids import new_id
 from store.speakers import Attending
 from tests.contract.partner import Partner, make_partner
 from tests.support.server import Account, RunningServer
@@ -57,7 +59,9 @@ _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ROWS = (
     Row("POST", "/v1/audio/transcriptions", "bearer", paused=403, file=True),
     Row("GET", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
+    Row("DELETE", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?id={communication_id}"),
+    Row("GET", "/public/v1/media/{ref}", "key", paused=200, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?request_record_id={record_id}"),
     Row("GET", "/public/v1/balance", "key", paused=200),
     Row("GET", "/public/v1/balance/history", "key", paused=200),
@@ -73,6 +77,7 @@ ROWS = (
         foreign=404,
         query="?speaker_external_id={speaker_external_id}",
     ),
+    Row("DELETE", "/public/v1/speakers/{speaker_id}", "key", paused=403, foreign=404),
     Row("GET", "/public/v1/chats/list", "key", paused=200),
     Row("GET", "/public/v1/chats/{chat_id}", "key", paused=200, foreign=404),
     Row("POST", "/public/v1/chats/{chat_id}/messages", "key", paused=403, foreign=404, json=_MESSAGE),
@@ -173,6 +178,8 @@ def make_owner(account: Account) -> Owner:
     text = f"The {SECRET} costs ninety roubles and is kept in the second drawer.".encode()
     document = account.add_document(space_id, text, f"{SECRET}.txt")
     assert document["status"] == "success", document
+    audio_key = f"{account.tenant_id}/audio/{new_id()}"
+    Blobs(account.server.settings).put(audio_key, f"The sound of {SECRET}".encode())
     with account.server.database.write() as connection:
         call = communications.create(
             account.tenant_id,
@@ -192,7 +199,7 @@ def make_owner(account: Account) -> Owner:
             account.tenant_id,
             connection,
             communication_id=call.id,
-            blob_key=f"{account.tenant_id}/audio/none",
+            blob_key=audio_key,
             file_name="call.wav",
             parameters={},
             occured_at=call.occured_at,
@@ -234,6 +241,7 @@ def make_owner(account: Account) -> Owner:
             "space_id": space_id,
             "document_id": document["id"],
             "communication_id": call.id,
+            "ref": call.id,
             "record_id": f"record-{SECRET}",
             "speaker_id": person.id,
             "speaker_external_id": f"person-{SECRET}",

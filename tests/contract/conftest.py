@@ -111,7 +111,7 @@ class HeardCalls:
     english: Upload
     """Nothing asked for but what to keep: record_id, direction, occured_at."""
     swapped: Upload
-    """Left and right changed, and the other direction."""
+    """Left and right changed, the other direction, and the people in the order that the channels had before."""
     mixed: Upload
     """Russian, two channels mixed down, no language given."""
     three_channels: Upload
@@ -126,6 +126,7 @@ class HeardCalls:
 
 
 ENGLISH_S = 11.0
+PEOPLE = '[{"name": "Polar Owl", "role": "employee"}, {"name": "Sarah", "role": "client"}]'
 TRUNCATED_S = 14.0
 RUSSIAN_S = 6.0
 
@@ -151,7 +152,7 @@ def heard(server: RunningServer) -> HeardCalls:
             direction="out",
             occured_at="2026-03-04T05:06:07+03:00",
         ),
-        _upload(account, wav(english[:, ::-1]), direction="in", language="en"),
+        _upload(account, wav(english[:, ::-1]), direction="in", language="en", speakers=PEOPLE),
         _upload(account, encoded(spoken("02", 0, RUSSIAN_S), "ogg", "libopus"), channel_speakers="false"),
         _upload(account, wav(three), language="en"),
         _upload(account, mp3[: len(mp3) // 2], language="en"),

@@ -273,10 +273,11 @@ def test_a_documented_field_is_never_passed_over(account: Account) -> None:
     documented = set(document["components"]["schemas"]["Upload"]["properties"])
     assert documented >= {"diarize", "summary", "user_summary", "speakers", "webhook_url", "mode", "language"}
     for name in sorted(documented - {"file", "user_summary", "speakers", "record_id", "webhook_url"}):
-        answer = account.upload_audio(b"", **{name: "?"})  # what each takes, and what is not served yet, is elsewhere
+        answer = account.upload_audio(b"", **{name: "?"})  # what each takes is elsewhere
         assert checked_error(answer, 400, "invalid_request_error")["param"] == name
-    for name in ("user_summary", "speakers", "webhook_url"):
-        answer = account.upload_audio(b"", **{name: "ftp://example.com"})
+    wrong = {"user_summary": "x" * 64_001, "record_id": "x" * 31, "speakers": "?", "webhook_url": "ftp://example.com"}
+    for name, text in wrong.items():
+        answer = account.upload_audio(b"", **{name: text})
         assert checked_error(answer, 400, "invalid_request_error")["param"] == name
 
 

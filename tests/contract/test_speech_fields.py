@@ -67,6 +67,9 @@ def test_an_upload_is_answered_with_the_ids_of_its_task_and_communication(small_
     "speech.direction.values",
     "speech.occured-at.format",
     "speech.multipart.booleans",
+    "speech.diarize.boolean",
+    "speech.summary.boolean",
+    "speech.user-summary.length",
 )
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -132,29 +135,6 @@ def test_a_webhook_url_of_up_to_4096_characters_is_taken(small_account: Account,
     assert answer.status_code == 202, answer.text
 
 
-@pytest.mark.proves("speech.field.unsupported-is-said")
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("diarize", "true"),
-        ("diarize", "ON"),
-        ("summary", "true"),
-        ("summary", "1"),
-        ("user_summary", "What did they agree on?"),
-        ("speakers", '[{"id": "7", "name": "Anna", "role": "client"}]'),
-        ("speakers", "no json"),
-    ],
-)
-def test_a_documented_field_that_is_not_served_yet_is_400_naming_it(account: Account, name: str, value: str) -> None:
-    assert refused(account.upload_audio(AUDIO, **{name: value}), name).endswith("is not supported yet.")
-
-
-@pytest.mark.proves("speech.field.unsupported-is-said")
-def test_a_link_to_a_file_is_said_to_be_not_served_yet(account: Account) -> None:
-    answer = account.post(PATH, json={"fileUrl": "https://example.com/call.mp3"})
-    assert "not supported yet" in refused(answer, "fileUrl")
-
-
 @pytest.mark.proves("speech.multipart.booleans", "speech.channel-speakers.default")
 @pytest.mark.parametrize(
     ("given", "kept"),
@@ -176,8 +156,18 @@ def test_a_boolean_may_be_written_in_several_ways(small_account: Account, given:
     fields = {} if given is None else {"channel_speakers": given}
     answer = small_account.upload_audio(AUDIO, **fields)
     assert parameters(small_account, answer)["channel_speakers"] is kept
-    if not kept and given is not None:  # and the fields that are not served yet may be said no to
-        assert small_account.upload_audio(AUDIO, diarize=given, summary=given).status_code == 202
+    if given is not None:
+        answer = small_account.upload_audio(AUDIO, diarize=given, summary=given)
+        found = parameters(small_account, answer)
+        assert (found["diarize"], found["summary"]) == (kept, kept)
+
+
+@pytest.mark.proves("speech.user-summary.length")
+@pytest.mark.parametrize("prompt", ["What did they agree on?", "я" * 64_000])
+def test_a_prompt_of_up_to_64000_characters_is_kept_for_the_report(small_account: Account, prompt: str) -> None:
+    answer = small_account.upload_audio(AUDIO, user_summary=prompt)
+    found = parameters(small_account, answer)
+    assert (found["user_summary"], found["summary"]) == (prompt, False)
 
 
 @pytest.mark.proves("speech.record-id.length", "speech.record-id.kept", "speech.direction.kept")
@@ -223,7 +213,8 @@ def test_an_empty_field_is_one_that_was_not_sent(small_account: Account) -> None
     answer = small_account.upload_audio(
         AUDIO, mode="", language="", direction="", record_id="", occured_at="", speakers="[]"
     )
-    assert parameters(small_account, answer)["language"] is None
+    found = parameters(small_account, answer)
+    assert (found["language"], found["summary"], found["expected_speakers"]) == (None, False, None)
     assert communication(small_account, answer)["request_record_id"] is None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,6 +104,29 @@ def test_a_file_is_taken_up_to_the_limit_and_413_over_it(small_account: Account)
         error = answer.json()["error"]
         assert (error["type"], error["code"], error["param"]) == ("invalid_request_error", "file_too_large", "file")
     assert len(blobs(small_account)) == kept == 1
+
+
+@pytest.mark.proves("speech.error.413-while-receiving", "speech.error.413-file-too-large")
+@pytest.mark.parametrize("length", ["Content-Length: 1000000000", "Transfer-Encoding: chunked"])
+def test_a_file_over_the_limit_is_refused_while_it_comes(small_account: Account, length: str) -> None:
+    """The body claims a gigabyte, or no length at all; its end is never sent."""
+    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n' + bytes(
+        MAX_AUDIO_BYTES + 1
+    )
+    sent = b"%x\r\n%b\r\n" % (len(part), part) if "chunked" in length else part
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: {small_account.headers['Authorization']}\r\n"
+        f"Content-Type: multipart/form-data; boundary=edge\r\n{length}\r\n\r\n"
+    )
+    answer = b""
+    with socket.create_connection(("127.0.0.1", small_account.server.port), timeout=30) as connection:
+        connection.sendall(head.encode() + sent)
+        while part := connection.recv(65536):
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 413 "), answer[:300]
+    error = json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
+    assert (error["type"], error["code"], error["param"]) == ("invalid_request_error", "file_too_large", "file")
+    assert blobs(small_account) == []
 
 
 @pytest.mark.proves("speech.file.size-limit", "speech.sync.large-file.limits")

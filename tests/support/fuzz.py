@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.contract.recordings import tone, wav
 from tests.support.server import Account
 
 Operation = Any  # schemathesis does not say its type in public
@@ -94,9 +95,12 @@ def things_of(account: Account) -> dict[str, str]:
     space_id = account.new_space()
     document = account.upload_document(space_id, b"One sentence of text.", "a.txt").json()
     link = account.post("/public/v1/payment-link", json={"amount_rub": 100}).json()
+    call = account.upload_audio(wav(tone(0.5))).json()
     return {
         "space_id": space_id,
         "document_id": document["id"],
         "chat_id": account.chat_id,
         "payment_link_id": link["id"],
+        "task_id": call["task_id"],
+        "ref": call["communication_id"],
     }

@@ -1,0 +1,155 @@
+"""The voices of a call: the steps that tell them apart, and what an account that wants it remembers of them.
+
+A voice is bound to a person here only when it is known: a speaker who came with an id and was heard before is found
+again by voice, and the only voice of a call that names one person is that person's. All else stays unbound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import structlog
+
+from ingest.call_work import (
+    DECODED,
+    LISTENED,
+    decoded_folder,
+    files_of,
+    folder_of,
+    has_ended,
+    is_passing,
+    run,
+    task_of,
+    update,
+)
+from ingest.children import WorkCancelled
+from ingest.speech import diarize, transcribe
+from ingest.speech import voices as matching
+from ingest.speech.decode import SAMPLE_RATE
+from ingest.speech.diarize import Diarized
+from ingest.speech.turns import Attributed
+from ingest.workshop import workshop
+from store import accounts, speakers, voices
+from store.database import Connection
+from store.jobs import step
+from store.transcriptions import Task
+from store.weights import ModelMissing
+
+log = structlog.get_logger(__name__)
+
+Pieces = Mapping[str, list[list[int]]]
+"""What to listen to, [start_ms, end_ms] each, by the channel's file."""
+
+
+class Told(TypedDict, total=False):
+    """By the label of the channel: its voices, or one voice of it where it was only sampled."""
+
+    diarized: dict[str, Diarized]
+    sampled: dict[str, diarize.Voice]
+
+
+def are_wanted(connection: Connection, task: Task) -> bool:
+    """Whether the account remembers voices and somebody who can be known by theirs takes part."""
+    tenant = accounts.get_tenant(task.tenant_id, connection)
+    if tenant is None or not tenant.voices_enabled:
+        return False
+    people = speakers.list_participants(task.tenant_id, connection, task.communication_id)
+    return any(person.external_id for person in people)
+
+
+def pieces_of(recording: transcribe.Prepared) -> dict[str, list[list[int]]]:
+    samples = recording["duration_ms"] * SAMPLE_RATE // 1000
+    return {file: diarize.pieces(samples) for file in files_of(recording).values()}
+
+
+@step(name="listen_to_call", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+def listen(
+    tenant_id: str, task_id: str, recording: transcribe.Prepared, file: str, piece: list[int], done: float
+) -> None:
+    """Listens for voices in one piece of a channel; what it finds is left in the work folder. `done` is the share of
+    all pieces that are heard with this one."""
+    house = workshop()
+    task = task_of(house, tenant_id, task_id)
+    if has_ended(task):
+        return
+    try:
+        folder = decoded_folder(house, task, recording)
+        run(house, task, diarize.listen, folder, file, piece, diarize.choose_models(house.settings))
+    except WorkCancelled:
+        return
+    update(house, task, progress=DECODED + (LISTENED - DECODED) * done)
+
+
+@step(name="tell_voices", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: Pieces) -> Told:
+    """The voices of each channel, out of the pieces that were listened to; without pieces, one sampled voice of it."""
+    house = workshop()
+    task = task_of(house, tenant_id, task_id)
+    if has_ended(task):
+        return {}
+    try:
+        models = diarize.choose_models(house.settings)
+        folder = decoded_folder(house, task, recording)
+        if not pieces:
+            return {"sampled": _sampled(task, recording, models)}
+        found = {}
+        for label, file in files_of(recording).items():
+            if not diarize.heard(folder, file, pieces[file]):  # another machine's work, or its folder was lost
+                for piece in pieces[file]:
+                    run(house, task, diarize.listen, folder, file, piece, models)
+            expected = task.parameters.get("expected_speakers")
+            found[label] = run(house, task, settle, folder, file, pieces[file], expected)
+        return {"diarized": found}
+    except WorkCancelled:
+        return {}
+    except ModelMissing as missing:
+        log.warning("voices are not remembered", task_id=task_id, error=str(missing))
+        return {}
+
+
+def settle(folder: Any, file: str, pieces: list[list[int]], expected: int | None) -> Diarized:
+    """`diarize.settle`, for a child process."""
+    return diarize.settle(folder, file, pieces, expected=expected)
+
+
+def _sampled(task: Task, recording: transcribe.Prepared, models: diarize.Models) -> dict[str, diarize.Voice]:
+    house = workshop()
+    sampled = {}
+    for label, file in files_of(recording).items():
+        parts = [part for part in recording["parts"] if part["speaker"] == label]
+        stretches = [stretch for part in parts for window in part["windows"] for stretch in window]
+        voice = run(house, task, diarize.sample_voice, folder_of(house, task.id), file, stretches, models)
+        if voice is not None:
+            sampled[label] = voice
+    return sampled
+
+
+def by_label(spoken: Attributed, told: Told) -> dict[str, diarize.Voice]:
+    """The voice under each label of the timeline that was heard clean."""
+    diarized = told.get("diarized", {})
+    found = {label: diarized[channel]["voices"][voice] for label, (channel, voice) in spoken.voices.items()}
+    found.update(told.get("sampled", {}))
+    return {label: voice for label, voice in found.items() if voice["clean_ms"]}
+
+
+def keep(connection: Connection, task: Task, heard: Mapping[str, diarize.Voice]) -> None:
+    """Remembers the voices of a call where the account wants it, and binds those that are known. Runs twice with the
+    same effect. Locks the account's row, so that voices which are switched off meanwhile do not stay."""
+    tenant_id, communication_id = task.tenant_id, task.communication_id
+    if not heard:
+        return
+    tenant = accounts.get_tenant(tenant_id, connection, lock=True)
+    if tenant is None or not tenant.voices_enabled:
+        return
+    kept = {label: voices.Voice(tuple(voice["embedding"]), voice["clean_ms"]) for label, voice in heard.items()}
+    voices.put_heard(tenant_id, connection, communication_id, model=diarize.EMBEDDING, voices=kept)
+    people = speakers.list_participants(tenant_id, connection, communication_id)
+    ids = [person.id for person in people if person.external_id]
+    known = voices.list_known(tenant_id, connection, ids, model=diarize.EMBEDDING)
+    bound = matching.recognise(heard, {speaker_id: voice.embedding for speaker_id, voice in known.items()})
+    if len(heard) == 1 and len(people) == 1 and ids and not known:
+        bound = {next(iter(heard)): ids[0]}
+    for label, speaker_id in bound.items():
+        speakers.bind_label(tenant_id, connection, communication_id, speaker_id, label)
+        voices.teach(tenant_id, connection, communication_id, label, speaker_id)
