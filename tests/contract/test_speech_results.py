@@ -53,7 +53,7 @@ def test_segments_are_in_order_within_the_audio_and_have_text_and_label(heard: H
         assert " ".join(each["text"] for each in segments) == result["text"]
 
 
-@pytest.mark.proves("speech.result.segments.words")
+@pytest.mark.proves("speech.result.segments.words", "speech.timestamp-detail.word")
 def test_words_come_with_their_times_where_they_are_asked_for(heard: HeardCalls) -> None:
     for each in heard.sync.json()["segments"]:
         assert each["words"]

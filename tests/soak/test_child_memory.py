@@ -39,7 +39,7 @@ def hear(path: Path, folder: Path, engine: Engine) -> int:
 
 
 def test_a_speech_child_does_not_grow_with_the_calls_it_heard(pool: ChildPool, tmp_path: Path, size: Size) -> None:
-    engine = choose_engine(load_settings())
+    engine = choose_engine(load_settings(asr_model="whisper-base"))
     held_mb = []
     for number in range(WARM_UP + size.kills * CALLS_A_SIZE):
         path = tmp_path / "call.wav"

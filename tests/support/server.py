@@ -34,13 +34,16 @@ def free_port() -> int:
 
 
 class RunningServer:
-    """`parley serve` over a data folder. `settings` are PARLEY_ variables without the prefix, in lower case."""
+    """`parley serve` over a data folder. `settings` are PARLEY_ variables without the prefix, in lower case.
+
+    Without a word about it, what is quick is taken: no language model, and the smaller of the speech models.
+    """
 
     def __init__(self, data_dir: Path, **settings: str) -> None:
         self.data_dir = data_dir
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        values = {"llm_model": "none", "log_format": "json", **settings}
+        values = {"llm_model": "none", "log_format": "json", "asr_model": "whisper-base", **settings}
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")},
             "PARLEY_DATA_DIR": str(data_dir),
