@@ -8,7 +8,7 @@ from starlette.responses import Response
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
-from store import analysis, audit, speakers
+from store import accounts, analysis, audit, speakers, voices
 from store.errors import InvalidRequest, NotFound
 
 
@@ -60,6 +60,8 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
 def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     speaker_id = call.path_id("speaker_id", "speaker")
     with call.services.database.write() as connection:
+        accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
+        voices.forget_speaker(call.tenant_id, connection, speaker_id)
         if not speakers.delete(call.tenant_id, connection, speaker_id):
             raise NotFound("No such speaker.")
         audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.deleted", subject=speaker_id)

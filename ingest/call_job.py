@@ -19,6 +19,7 @@ from accounts import webhooks
 from ingest import call_charges, call_sources, call_voices
 from ingest.call_voices import Told
 from ingest.call_work import (
+    ATTEMPTS,
     DECODED,
     LISTENED,
     RECOGNISED,
@@ -27,21 +28,23 @@ from ingest.call_work import (
     folder_of,
     has_ended,
     is_passing,
+    note_progress,
     run,
     task_of,
-    update,
 )
-from ingest.children import ChildError, ChildOutOfMemory, ChildTimedOut, WorkCancelled
+from ingest.children import ChildDied, ChildError, ChildOutOfMemory, ChildTimedOut, WorkCancelled
 from ingest.speech import diarize, transcribe
 from ingest.speech.decode import Undecodable, media_type
 from ingest.speech.recognise import Engine, choose_engine
+from ingest.speech.samples import NoRoom
 from ingest.speech.turns import Attributed, attribute
 from ingest.timelines import do_index_work
-from ingest.workshop import CALLS_QUEUE, FETCHES_QUEUE, SYNC_CALLS_QUEUE, workshop
+from ingest.workshop import CALLS_QUEUE, FETCHES_QUEUE, SYNC_CALLS_QUEUE, Workshop, workshop
 from store import communications, index_work, transcriptions
 from store.communications import ContentItem
 from store.database import Connection
 from store.deliveries import Delivery
+from store.errors import Unavailable
 from store.index_work import INDEX_COMMUNICATION
 from store.jobs import StepGaveUp, step, workflow
 from store.transcriptions import Task
@@ -51,9 +54,11 @@ log = structlog.get_logger(__name__)
 
 FAILED = "Recognition failed."
 _TOLD: dict[type[Exception], str] = {
-    StepGaveUp: "Recognition failed: its engine stopped on this recording again and again.",
+    ChildDied: "Recognition failed: its engine stopped on this recording again and again.",
     ChildTimedOut: "Recognition took longer than the server allows.",
     ChildOutOfMemory: "Recognition needed more memory than the server allows.",
+    NoRoom: "The server's disk has no room for the recording.",
+    Unavailable: "The server's database or storage was away for too long.",
 }
 _ENDED: dict[str, Any] = {"ended": True}
 _FETCHED, _STORED = 0.03, 0.97
@@ -83,7 +88,7 @@ def fetch_call(tenant_id: str, task_id: str) -> None:
         outcome = _fetch(tenant_id, task_id)
     except StepGaveUp as error:
         log.error("a recording cannot be fetched", task_id=task_id, error=str(error))
-        outcome = {"error": FAILED}
+        outcome = {"error": _reason(error)}
     if "error" in outcome:
         _fail(tenant_id, task_id, outcome["error"])
     elif not outcome:
@@ -97,7 +102,14 @@ def transcribe_call(tenant_id: str, task_id: str) -> None:
         _transcribe(tenant_id, task_id)
     except (StepGaveUp, ChildError) as error:
         log.error("a call cannot be recognised", task_id=task_id, error=str(error))
-        _fail(tenant_id, task_id, next((text for kind, text in _TOLD.items() if isinstance(error, kind)), FAILED))
+        _fail(tenant_id, task_id, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    """For people; of a step that was tried again and again, what it failed of in the end."""
+    if isinstance(error, StepGaveUp) and error.errors:
+        error = error.errors[-1]
+    return next((text for kind, text in _TOLD.items() if isinstance(error, kind)), FAILED)
 
 
 def _transcribe(tenant_id: str, task_id: str) -> None:
@@ -118,21 +130,21 @@ def _transcribe(tenant_id: str, task_id: str) -> None:
         _recognise(tenant_id, task_id, recording, outcome["language"], number, bool(pieces))
         for number in range(len(recording["parts"]))
     ]
-    _store(tenant_id, task_id, recording, outcome["language"], parts, told)
-    _finish(tenant_id, task_id)
+    spoken = _store(tenant_id, task_id, recording, outcome["language"], parts, told)
+    _finish(tenant_id, task_id, told, spoken)
 
 
-@step(name="fetch_call", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+@step(name="fetch_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     """Brings the recording of a link into the blob store and holds what it will cost: {}, {"error"} or {"ended"}."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
-    if has_ended(task) or not update(house, task, status="processing", progress=0.01):
+    if has_ended(task) or not _begin(house, task):
         return _ENDED
+    if task.size_bytes is not None:
+        return {}
     try:
-        size_bytes = call_sources.fetch_recording(
-            house, task, go_on=lambda: not has_ended(task_of(house, tenant_id, task_id))
-        )
+        size_bytes = call_sources.fetch_recording(house, task, go_on=lambda: _is_wanted(house, task))
         info = call_sources.probe_blob(house, tenant_id, task.blob_key)
     except (call_sources.CannotFetch, Undecodable) as error:
         return {"error": str(error)}
@@ -141,7 +153,8 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     expected_ms = call_charges.believable_ms(info, size_bytes)
     known = {"media_type": media_type(info), "size_bytes": size_bytes, "progress": _FETCHED}
     with house.database.write() as connection:
-        parameters = {**task.parameters, "expected_ms": expected_ms}
+        # The link is not kept: it may well be signed, and it is not needed any more.
+        parameters = {**task.parameters, "expected_ms": expected_ms, "file_url": None}
         if not transcriptions.update(tenant_id, connection, task_id, **known, parameters=parameters):
             return _ENDED
         if expected_ms is not None and not call_charges.hold(tenant_id, connection, task.communication_id, expected_ms):
@@ -149,13 +162,28 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     return {}
 
 
-@step(name="prepare_call", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+def _begin(house: Workshop, task: Task) -> bool:
+    """False where the task ended meanwhile."""
+    with house.database.write(durable=False) as connection:
+        return transcriptions.update(
+            task.tenant_id, connection, task.id, status="processing", progress=max(task.progress, 0.01)
+        )
+
+
+def _is_wanted(house: Workshop, task: Task) -> bool:
+    try:
+        return not has_ended(task_of(house, task.tenant_id, task.id))
+    except Unavailable:
+        return True  # a link may be good for one use: what runs goes on
+
+
+@step(name="prepare_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     """Decodes the recording and finds speech and language: {"recording", "language", "pieces", "samples_voices"}, or
     {"error"}, or {"ended"}. `pieces` are what to listen to for voices, by the channel's file."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
-    if has_ended(task) or not update(house, task, status="processing", progress=max(task.progress, 0.01)):
+    if has_ended(task) or not _begin(house, task):
         return _ENDED
     try:
         engine = choose_engine(house.settings)
@@ -163,10 +191,12 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
             diarize.choose_models(house.settings)
         recording = decode(house, task)
         language = task.parameters["language"] or run(
-            house, task, transcribe.detect_language, folder_of(house, task_id), recording, engine
+            house.pools.speech, task, transcribe.detect_language, folder_of(house, task_id), recording, engine
         )
     except WorkCancelled:
         return _ENDED
+    except NoRoom:
+        raise
     except Undecodable as error:
         return {"error": str(error)}
     except ModelMissing as missing:
@@ -190,7 +220,7 @@ def recognise_part(
     return transcribe.recognise_part(folder, part, engine, language=language, words=words)
 
 
-@step(name="recognise_part", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+@step(name="recognise_part", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def _recognise(
     tenant_id: str, task_id: str, recording: transcribe.Prepared, language: str, number: int, diarized: bool = False
 ) -> list[transcribe.Segment]:
@@ -202,16 +232,18 @@ def _recognise(
     try:
         folder = decoded_folder(house, task, recording)
         engine = choose_engine(house.settings)
-        segments = run(house, task, recognise_part, folder, recording["parts"][number], engine, language, words)
+        segments = run(
+            house.pools.speech, task, recognise_part, folder, recording["parts"][number], engine, language, words
+        )
     except WorkCancelled:
         return []
     done_ms = sum(each["speech_ms"] for each in recording["parts"][: number + 1])
     before = LISTENED if diarized else DECODED
-    update(house, task, progress=before + (RECOGNISED - before) * done_ms / max(recording["speech_ms"], 1))
+    note_progress(house, task, before + (RECOGNISED - before) * done_ms / max(recording["speech_ms"], 1))
     return segments
 
 
-@step(name="store_call", retries_allowed=True, max_attempts=5)
+@step(name="store_call", retries_allowed=True, max_attempts=ATTEMPTS)
 def _store(
     tenant_id: str,
     task_id: str,
@@ -219,14 +251,16 @@ def _store(
     language: str,
     parts: list[list[transcribe.Segment]],
     told: Told | None = None,
-) -> None:
-    """Timeline and result in one transaction; a second run puts the same in place of the first."""
+) -> dict[str, Any]:
+    """Timeline and result in one transaction; a second run puts the same in place of the first. Returns the labels of
+    the timeline, {label: [channel's label, number of the voice in it]}, null where voices were not told apart."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     transcript = transcribe.merge(recording, parts, language)
     spoken = _attributed(transcript, told or {})
     transcript["segments"] = [_as_answered(each, words=bool(task.parameters["words"])) for each in spoken.segments]
-    heard = call_voices.by_label(spoken, told or {})
+    transcript["text"] = " ".join(segment["text"] for segment in spoken.segments)
+    labels = {segment["speaker"]: spoken.voices.get(segment["speaker"]) for segment in spoken.segments}
     items = [
         ContentItem(
             kind="audio_utterance",
@@ -240,8 +274,7 @@ def _store(
     ]
     with house.database.write() as connection:
         if not transcriptions.update(tenant_id, connection, task_id, result=transcript, progress=_STORED):
-            return
-        call_voices.keep(connection, task, heard)
+            return {}
         communications.replace_content(tenant_id, connection, task.communication_id, items)
         communications.update(
             tenant_id,
@@ -251,6 +284,7 @@ def _store(
             duration_ms=transcript["audio_duration_ms"],
         )
         index_work.add(tenant_id, connection, action=INDEX_COMMUNICATION, subject_id=task.communication_id)
+    return {label: list(voice) if voice else None for label, voice in labels.items()}
 
 
 def _attributed(transcript: transcribe.Transcript, told: Told) -> Attributed:
@@ -267,8 +301,8 @@ def _as_answered(segment: transcribe.Segment, *, words: bool) -> transcribe.Segm
     return answered
 
 
-@step(name="finish_call", retries_allowed=True, max_attempts=5)
-def _finish(tenant_id: str, task_id: str) -> None:
+@step(name="finish_call", retries_allowed=True, max_attempts=ATTEMPTS)
+def _finish(tenant_id: str, task_id: str, told: Told | None = None, labels: call_voices.Labels | None = None) -> None:
     """Into the index first, so that who sees the task's success finds its text. Where the index is away the call ends
     all the same, and the sweeper has the index follow."""
     house = workshop()
@@ -286,6 +320,7 @@ def _finish(tenant_id: str, task_id: str) -> None:
         # Who ends the task ends its hold and tells of it, in one transaction: once, however often the step runs.
         if transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
             communications.update(tenant_id, connection, task.communication_id, is_closed=True)
+            call_voices.keep(connection, task, told or {}, labels or {})
             call_charges.charge(connection, task)
             delivery = _emit_completed(connection, task)
     webhooks.start(delivery)
@@ -305,7 +340,7 @@ def _emit_completed(connection: Connection, task: Task) -> Delivery | None:
     )
 
 
-@step(name="fail_call", retries_allowed=True, max_attempts=5)
+@step(name="fail_call", retries_allowed=True, max_attempts=ATTEMPTS)
 def _fail(tenant_id: str, task_id: str, message: str) -> None:
     mark_failed(tenant_id, task_id, message)
 

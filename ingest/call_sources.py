@@ -54,8 +54,11 @@ def probe_blob(house: Workshop, tenant_id: str, key: str, *, urgent: bool = Fals
 
 
 def name_in(url: str) -> str:
-    """The file's name as far as a URL tells it: the last part of its path, which may be empty."""
+    """The file's name as far as a URL tells it; empty where the path does not end in one: without an ending it may well
+    be the link's secret."""
     name = PurePosixPath(unquote(urlsplit(url).path).replace("\\", "/")).name
+    if not PurePosixPath(name).suffix:
+        return ""
     return "".join(character for character in name if character.isprintable())[:_MAX_NAME_CHARACTERS]
 
 

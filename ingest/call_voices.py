@@ -6,12 +6,13 @@ again by voice, and the only voice of a call that names one person is that perso
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 import structlog
 
 from ingest.call_work import (
+    ATTEMPTS,
     DECODED,
     LISTENED,
     decoded_folder,
@@ -19,16 +20,15 @@ from ingest.call_work import (
     folder_of,
     has_ended,
     is_passing,
+    note_progress,
     run,
     task_of,
-    update,
 )
 from ingest.children import WorkCancelled
 from ingest.speech import diarize, transcribe
 from ingest.speech import voices as matching
 from ingest.speech.decode import SAMPLE_RATE
 from ingest.speech.diarize import Diarized
-from ingest.speech.turns import Attributed
 from ingest.workshop import workshop
 from store import accounts, speakers, voices
 from store.database import Connection
@@ -40,6 +40,10 @@ log = structlog.get_logger(__name__)
 
 Pieces = Mapping[str, list[list[int]]]
 """What to listen to, [start_ms, end_ms] each, by the channel's file."""
+
+
+Labels = Mapping[str, Sequence[Any] | None]
+"""Every label of the timeline, and where voices were told apart [the channel's own label, number of the voice]."""
 
 
 class Told(TypedDict, total=False):
@@ -63,7 +67,7 @@ def pieces_of(recording: transcribe.Prepared) -> dict[str, list[list[int]]]:
     return {file: diarize.pieces(samples) for file in files_of(recording).values()}
 
 
-@step(name="listen_to_call", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+@step(name="listen_to_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def listen(
     tenant_id: str, task_id: str, recording: transcribe.Prepared, file: str, piece: list[int], done: float
 ) -> None:
@@ -75,13 +79,13 @@ def listen(
         return
     try:
         folder = decoded_folder(house, task, recording)
-        run(house, task, diarize.listen, folder, file, piece, diarize.choose_models(house.settings))
+        run(house.pools.speech, task, diarize.listen, folder, file, piece, diarize.choose_models(house.settings))
     except WorkCancelled:
         return
-    update(house, task, progress=DECODED + (LISTENED - DECODED) * done)
+    note_progress(house, task, DECODED + (LISTENED - DECODED) * done)
 
 
-@step(name="tell_voices", retries_allowed=True, max_attempts=3, should_retry=is_passing)
+@step(name="tell_voices", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: Pieces) -> Told:
     """The voices of each channel, out of the pieces that were listened to; without pieces, one sampled voice of it."""
     house = workshop()
@@ -97,15 +101,23 @@ def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: P
         for label, file in files_of(recording).items():
             if not diarize.heard(folder, file, pieces[file]):  # another machine's work, or its folder was lost
                 for piece in pieces[file]:
-                    run(house, task, diarize.listen, folder, file, piece, models)
+                    run(house.pools.speech, task, diarize.listen, folder, file, piece, models)
             expected = task.parameters.get("expected_speakers")
-            found[label] = run(house, task, settle, folder, file, pieces[file], expected)
+            found[label] = run(house.pools.decoding, task, settle, folder, file, pieces[file], expected)
+        if not _are_wanted_now(task):
+            for diarized in found.values():  # what a step returns is stored, too
+                diarized["voices"] = [{"clean_ms": 0, "embedding": []} for _ in diarized["voices"]]
         return {"diarized": found}
     except WorkCancelled:
         return {}
     except ModelMissing as missing:
         log.warning("voices are not remembered", task_id=task_id, error=str(missing))
         return {}
+
+
+def _are_wanted_now(task: Task) -> bool:
+    with workshop().database.read() as connection:
+        return are_wanted(connection, task)
 
 
 def settle(folder: Any, file: str, pieces: list[list[int]], expected: int | None) -> Diarized:
@@ -119,24 +131,29 @@ def _sampled(task: Task, recording: transcribe.Prepared, models: diarize.Models)
     for label, file in files_of(recording).items():
         parts = [part for part in recording["parts"] if part["speaker"] == label]
         stretches = [stretch for part in parts for window in part["windows"] for stretch in window]
-        voice = run(house, task, diarize.sample_voice, folder_of(house, task.id), file, stretches, models)
+        voice = run(house.pools.speech, task, diarize.sample_voice, folder_of(house, task.id), file, stretches, models)
         if voice is not None:
             sampled[label] = voice
     return sampled
 
 
-def by_label(spoken: Attributed, told: Told) -> dict[str, diarize.Voice]:
+def _by_label(told: Told, labels: Labels) -> dict[str, diarize.Voice]:
     """The voice under each label of the timeline that was heard clean."""
     diarized = told.get("diarized", {})
-    found = {label: diarized[channel]["voices"][voice] for label, (channel, voice) in spoken.voices.items()}
+    found = {
+        label: diarized[place[0]]["voices"][place[1]]
+        for label, place in labels.items()
+        if place and place[0] in diarized
+    }
     found.update(told.get("sampled", {}))
-    return {label: voice for label, voice in found.items() if voice["clean_ms"]}
+    return {label: voice for label, voice in found.items() if voice["embedding"]}
 
 
-def keep(connection: Connection, task: Task, heard: Mapping[str, diarize.Voice]) -> None:
-    """Remembers the voices of a call where the account wants it, and binds those that are known. Runs twice with the
-    same effect. Locks the account's row, so that voices which are switched off meanwhile do not stay."""
+def keep(connection: Connection, task: Task, told: Told, labels: Labels) -> None:
+    """Remembers the voices of a call where the account wants it, and binds those that are known. Locks the account's
+    row, so that voices which are switched off, or a speaker who is deleted, meanwhile do not stay."""
     tenant_id, communication_id = task.tenant_id, task.communication_id
+    heard = _by_label(told, labels)
     if not heard:
         return
     tenant = accounts.get_tenant(tenant_id, connection, lock=True)
@@ -148,8 +165,14 @@ def keep(connection: Connection, task: Task, heard: Mapping[str, diarize.Voice])
     ids = [person.id for person in people if person.external_id]
     known = voices.list_known(tenant_id, connection, ids, model=diarize.EMBEDDING)
     bound = matching.recognise(heard, {speaker_id: voice.embedding for speaker_id, voice in known.items()})
-    if len(heard) == 1 and len(people) == 1 and ids and not known:
-        bound = {next(iter(heard)): ids[0]}
+    if not known and len(people) == len(ids) == 1:
+        bound = _only_voice(heard, labels, ids[0])
     for label, speaker_id in bound.items():
-        speakers.bind_label(tenant_id, connection, communication_id, speaker_id, label)
-        voices.teach(tenant_id, connection, communication_id, label, speaker_id)
+        if speakers.bind_label(tenant_id, connection, communication_id, speaker_id, label):
+            voices.teach(tenant_id, connection, communication_id, label, speaker_id)
+
+
+def _only_voice(heard: Mapping[str, diarize.Voice], labels: Labels, speaker_id: str) -> dict[str, str]:
+    """The one label of the whole timeline, where it was heard well: of two voices the clean one need not be theirs."""
+    clean = [label for label, voice in heard.items() if voice["clean_ms"] >= matching.MIN_CLEAN_MS]
+    return {clean[0]: speaker_id} if len(clean) == 1 and clean == list(labels) else {}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from ingest.children import ChildDied
+import structlog
+
+from ingest.children import ChildDied, ChildPool
 from ingest.speech import transcribe
+from ingest.speech.samples import NoRoom
 from ingest.workshop import Workshop, run_or_shut_down
 from store import transcriptions
 from store.errors import Unavailable
@@ -16,13 +20,19 @@ from store.transcriptions import Task
 
 DECODED, LISTENED, RECOGNISED = 0.05, 0.2, 0.95
 """How far a call is after a stage, of 1."""
+ATTEMPTS = 9
+"""Of a step, a second after the first and then twice as long each time: about four minutes of a database or disk that
+is away."""
+_TRIES = 3
 
 Result = TypeVar("Result")
 
+log = structlog.get_logger(__name__)
+
 
 def is_passing(error: BaseException) -> bool:
-    """Whether a step that failed so is worth another try."""
-    return isinstance(error, (ChildDied, OSError, Unavailable))
+    """Whether a step that failed so is worth another try after a while."""
+    return isinstance(error, (OSError, Unavailable, NoRoom))
 
 
 def folder_of(house: Workshop, task_id: str) -> Path:
@@ -40,16 +50,24 @@ def has_ended(task: Task) -> bool:
     return task.status not in transcriptions.UNFINISHED
 
 
-def run(house: Workshop, task: Task, function: Callable[..., Result], *args: object) -> Result:
+def run(pool: ChildPool, task: Task, function: Callable[..., Result], *args: object) -> Result:
     """The function's result, from a child that works for this task: who waits for an answer goes first, then clients
-    take turns. Raises WorkCancelled when the task is cancelled."""
+    take turns. A child that dies is replaced, some times. Raises WorkCancelled when the task is cancelled."""
     urgent = bool(task.parameters.get("sync"))
-    return run_or_shut_down(house.pools.speech, function, *args, urgent=urgent, owner=task.tenant_id, tag=task.id)
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            return run_or_shut_down(pool, function, *args, urgent=urgent, owner=task.tenant_id, tag=task.id)
+        except ChildDied:
+            if not tries_left:
+                raise
+            log.warning("a child died at a call", pool=pool.name, task_id=task.id)
+    raise AssertionError("the last try returns or raises")
 
 
-def update(house: Workshop, task: Task, **values: Any) -> bool:
-    with house.database.write(durable=False) as connection:
-        return transcriptions.update(task.tenant_id, connection, task.id, **values)
+def note_progress(house: Workshop, task: Task, progress: float) -> None:
+    """Never worth the work that was done: a database that is away for a moment just does not hear of it."""
+    with suppress(Unavailable), house.database.write(durable=False) as connection:
+        transcriptions.update(task.tenant_id, connection, task.id, progress=progress)
 
 
 def files_of(recording: transcribe.Prepared) -> dict[str, str]:
@@ -62,7 +80,9 @@ def decode(house: Workshop, task: Task) -> transcribe.Prepared:
     shutil.rmtree(folder, ignore_errors=True)  # of an earlier try
     folder.mkdir(parents=True)
     with house.blobs.as_file(task.blob_key) as path:
-        return run(house, task, prepare_recording, path, folder, bool(task.parameters["channel_speakers"]))
+        return run(
+            house.pools.decoding, task, prepare_recording, path, folder, bool(task.parameters["channel_speakers"])
+        )
 
 
 def prepare_recording(path: Path, folder: Path, channel_speakers: bool) -> transcribe.Prepared:

@@ -13,7 +13,7 @@ import structlog
 from ingest import call_charges
 from ingest.call_job import FAILED, fetch_id, mark_failed, start
 from ingest.call_work import folder_of, task_of
-from ingest.workshop import delete_unless_recorded, start_or_leave, workshop
+from ingest.workshop import Workshop, delete_unless_recorded, start_or_leave, workshop
 from store import communications, transcriptions
 from store.database import Connection, Database
 from store.errors import NotPermitted
@@ -108,9 +108,15 @@ def cancel(tenant_id: str, task_id: str) -> Task | None:
     if task is None or task.status not in transcriptions.UNFINISHED:
         return task
     mark_failed(tenant_id, task_id, CANCELLED)
-    house.pools.speech.cancel(task_id)
+    stop_work(house, task_id)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)  # what was written until then
     return task_of(house, tenant_id, task_id)
+
+
+def stop_work(house: Workshop, task_id: str) -> None:
+    """Ends what children of this process do for a task."""
+    for pool in (house.pools.decoding, house.pools.speech):
+        pool.cancel(task_id)
 
 
 def sweep() -> None:
@@ -134,7 +140,7 @@ def sweep() -> None:
 def sweep_ended() -> None:
     """Stops work for calls that ended elsewhere, on another machine say, and removes what they left on disk."""
     house = workshop()
-    tags = house.pools.speech.tags
+    tags = house.pools.speech.tags | house.pools.decoding.tags
     folders = list(house.work_folder.iterdir()) if house.work_folder.is_dir() else []
     if not tags and not folders:
         return
@@ -143,7 +149,7 @@ def sweep_ended() -> None:
             task_id for _, task_id in transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
         }
     for task_id in tags - unfinished:
-        house.pools.speech.cancel(task_id)
+        stop_work(house, task_id)
     for folder in folders:
         if folder.name not in unfinished:
             shutil.rmtree(folder, ignore_errors=True)

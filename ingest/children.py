@@ -137,19 +137,14 @@ class ChildPool:
         work: Work[_Child] = Work(urgent, owner, tag)
         self._wait_for_place(work)
         child = self._take(work)
-        reusable = False
         try:
-            outcome, value = child.ask(request, self._timeout_s)
-            # A library that was imported by halves cannot be imported again.
-            reusable = outcome != "out_of_memory" and not isinstance(value, ImportError)
+            outcome, value = self._ask(work, child, request)
         # One that was killed for the pool's end or for a cancel did not just die.
-        except ChildDied:
+        except (ChildDied, ChildTimedOut):
             if self._closed:
                 raise self._is_closed() from None
             if not work.is_cancelled:
                 raise
-        finally:
-            self._give_back(work, child, reusable)
         if work.is_cancelled:
             raise self._was_cancelled(work)
         if outcome == "returned":
@@ -163,11 +158,11 @@ class ChildPool:
 
     def cancel(self, tag: str) -> bool:
         """Ends what waits or is in work under the tag: its child is killed, its threads raise WorkCancelled. False
-        where there is none; work that is cancelled twice, or ends meanwhile, does no harm."""
+        where there is none (any more). A second cancel does no harm, and kills again what should still run."""
         if not tag:
             raise ValueError("work without a tag cannot be cancelled")
         with self._changed:
-            found = [work for work in self._works if work.tag == tag and not work.is_cancelled]
+            found = [work for work in self._works if work.tag == tag]
             for work in found:
                 work.cancel()
                 self._line.leave(work)
@@ -204,10 +199,7 @@ class ChildPool:
             try:
                 self._hand_out_places()
                 self._changed.wait_for(lambda: work.has_place or work.is_cancelled or self._closed)
-                if self._closed:
-                    raise self._is_closed()
-                if work.is_cancelled:
-                    raise self._was_cancelled(work)
+                self._check_is_wanted(work)
             # Whatever ends the wait, an interrupt too: neither the line nor the place may keep it.
             except BaseException:
                 self._forget(work)
@@ -229,34 +221,53 @@ class ChildPool:
             self._taken -= 1
         self._hand_out_places()
 
-    def _take(self, work: Work[_Child]) -> _Child:
-        """The child used last comes first, since its models are loaded."""
-        dead: list[_Child] = []
-        with self._changed:
-            while self._idle and work.child is None:
-                child = self._idle.pop()
-                if child.has_ended:
-                    dead.append(child)
-                else:
-                    work.child = child
-        for each in dead:
-            each.stop()
-        return work.child or self._start(work)
+    def _check_is_wanted(self, work: Work[_Child]) -> None:
+        """Raises WorkCancelled or PoolClosed. Needs the lock."""
+        if self._closed:
+            raise self._is_closed()
+        if work.is_cancelled:
+            raise self._was_cancelled(work)
 
-    def _start(self, work: Work[_Child]) -> _Child:
+    def _take(self, work: Work[_Child]) -> _Child:
+        """The child used last comes first, since its models are loaded. Raises WorkCancelled or PoolClosed: a cancel
+        that came before there was a child to kill must not be lost."""
+        dead: list[_Child] = []
         try:
-            child = _Child(self.name, self._memory_bytes, self._nice)
-        # The place goes back whatever kept the child from starting.
+            with self._changed:
+                self._check_is_wanted(work)
+                while self._idle and work.child is None:
+                    child = self._idle.pop()
+                    if child.has_ended:
+                        dead.append(child)
+                    else:
+                        work.child = child
+            for each in dead:
+                each.stop()
+            return work.child or self._start(work)
+        # The place goes back whatever kept the work from a child.
         except BaseException:
             with self._changed:
                 self._forget(work)
             raise
+
+    def _start(self, work: Work[_Child]) -> _Child:
+        child = _Child(self.name, self._memory_bytes, self._nice)
         with self._changed:
             work.child = child
-            unwanted = self._closed or work.is_cancelled
-        if unwanted:
-            child.kill()
+            if self._closed or work.is_cancelled:
+                child.kill()
         return child
+
+    def _ask(self, work: Work[_Child], child: _Child, request: bytes) -> tuple[str, Any]:
+        """What the child answers; child and place are free then. Raises ChildDied or ChildTimedOut."""
+        reusable = False
+        try:
+            outcome, value = child.ask(request, self._timeout_s)
+            # A library that was imported by halves cannot be imported again.
+            reusable = outcome != "out_of_memory" and not isinstance(value, ImportError)
+            return outcome, value
+        finally:
+            self._give_back(work, child, reusable)
 
     def _give_back(self, work: Work[_Child], child: _Child, reusable: bool) -> None:
         with self._changed:

@@ -48,12 +48,13 @@ class Pools:
     """Child processes by what they do, so that a long recognition keeps nobody from a quick look at a file."""
 
     probing: ChildPool
+    decoding: ChildPool
     speech: ChildPool
     documents: ChildPool
     embedding: ChildPool
 
     def close(self) -> None:
-        for pool in (self.probing, self.speech, self.documents, self.embedding):
+        for pool in (self.probing, self.decoding, self.speech, self.documents, self.embedding):
             pool.close()
 
 
@@ -214,6 +215,8 @@ def _open_pools(settings: Settings) -> Pools:
     memory_bytes = settings.child_memory_bytes
     return Pools(
         probing=ChildPool("probing", 2, min(60.0, timeout_s), memory_bytes, nice=5),
+        # Two places, and none of the speech child's: a day's recording keeps nobody else from being heard.
+        decoding=ChildPool("decoding", 2, timeout_s),
         speech=ChildPool("speech", 1, timeout_s),
         documents=ChildPool("documents", settings.document_places, min(600.0, timeout_s), memory_bytes),
         embedding=ChildPool("embedding", 1, timeout_s),

@@ -190,8 +190,8 @@ def find(
 
 
 def delete(tenant_id: str, connection: Connection, speaker_id: str) -> bool:
-    """Deletes a profile with what is remembered of the person, their voice too; what they said stays. False where
-    there is none."""
+    """Deletes a profile with what is remembered of the person; what they said stays, and what was heard of their voice
+    goes by `voices.forget_speaker`. False where there is none."""
     deleted = connection.execute(
         sa.delete(speakers).where(speakers.c.tenant_id == tenant_id, speakers.c.id == speaker_id)
     )

@@ -1,6 +1,7 @@
 """Tables and queries of voices: what was heard under each label of a call, and the voice by which a speaker is known.
 
 A voice is personal data: nothing is kept for an account that has not switched it on, and switching it off deletes all.
+(A job in work carries what it heard in its own record, which is gone an hour after its end.)
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from store.database import id_column, metadata, now, time_column
+from store.speakers import communication_speakers
 
 LEAST_CLEAN_MS = 3000
 """Less clean speech than this teaches nothing."""
@@ -132,6 +134,26 @@ def teach(tenant_id: str, connection: Connection, communication_id: str, label: 
             sa.insert(speaker_voices).values(tenant_id=tenant_id, speaker_id=speaker_id, model=model, **values)
         )
     return True
+
+
+def forget_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> None:
+    """Deletes the speaker's voice and what was heard of it: what taught it, and what is under a label of theirs. The
+    caller has locked the account's row."""
+    attended = communication_speakers.c
+    theirs = sa.exists().where(
+        attended.tenant_id == tenant_id,
+        attended.speaker_id == speaker_id,
+        attended.communication_id == heard_voices.c.communication_id,
+        attended.label == heard_voices.c.label,
+    )
+    connection.execute(
+        sa.delete(heard_voices).where(
+            heard_voices.c.tenant_id == tenant_id,
+            sa.or_(heard_voices.c.taught_speaker_id == speaker_id, theirs),
+        )
+    )
+    known = speaker_voices.c
+    connection.execute(sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id == speaker_id))
 
 
 def forget_all(tenant_id: str, connection: Connection) -> None:

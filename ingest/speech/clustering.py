@@ -7,9 +7,8 @@ clear the recording is, where a threshold on the plain cosine would have to know
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +28,17 @@ CLUSTERED_S = 1.5
 """Shorter stretches are too noisy to say how many voices there are, where there are longer ones."""
 MIN_VOICE_S = 2.0
 """Less clean speech than this makes no voice of its own."""
+MOST_COMPARED = 2000
+"""Clusters of all pieces that are compared with each other, the longest; each costs all others."""
+MOST_VOICES = 64
+"""Each costs every frame of the recording; further ones are given to those that they are most like."""
 
 # A few seconds that sound different may be a laugh or a cough: less speech must differ more to be a voice of its own.
 _DOUBT, _DOUBT_S = 0.25, 4.0
 _PRIOR_PAIRS = 3.0
 _MIXTURE_SHARE = 0.5
+_MOST_MIXED = 20  # voices, the largest, of which another may be a mixture
+_ROWS = 128
 _LEAST_WITHIN, _MOST_WITHIN = 0.45, 0.9
 
 
@@ -91,6 +96,7 @@ def together(parts: Sequence[Clusters]) -> Clusters:
     """Clusters of several pieces in one list."""
     import numpy as np
 
+    parts = [part for part in parts if len(part)]
     if not parts:
         return single(np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
     total, weight, squares, likeness = (
@@ -100,7 +106,10 @@ def together(parts: Sequence[Clusters]) -> Clusters:
 
 
 def merged(clusters: Clusters, threshold: float) -> Clusters:
-    """Joins the two most alike, again and again, until none are more alike than the threshold."""
+    """Joins the two most alike, again and again, until none are more alike than the threshold.
+
+    Room for one float32 for each pair.
+    """
     import numpy as np
 
     left = Clusters(
@@ -110,20 +119,34 @@ def merged(clusters: Clusters, threshold: float) -> Clusters:
         clusters.likeness.copy(),
         [list(some) for some in clusters.members],
     )
-    alike = _all_alike(left)
+    within = _within(left)
+    alike = _all_alike(left, within)
+    # The first of the most alike of each row, so that a merge need not look at all pairs.
+    nearest = alike.argmax(axis=1) if len(left) else np.zeros(0, np.int64)
+    best = alike[np.arange(len(left)), nearest]
     gone = np.zeros(len(left), np.bool_)
     while len(left) > 1:
-        one, other = divmod(int(alike.argmax()), len(left))
-        if alike[one, other] <= threshold:
+        one = int(best.argmax())
+        other = int(nearest[one])
+        if float(best[one]) <= threshold:
             break
         for array in (left.total, left.weight, left.squares, left.likeness):
             array[one] += array[other]
         left.members[one] += left.members[other]
         gone[other] = True
-        row = _alike(left, one)
+        within[one] = _within(left.take([one]))[0]
+        row = _alike(left, within, one)
         row[gone] = -np.inf
         alike[one], alike[:, one] = row, row
         alike[other], alike[:, other] = -np.inf, -np.inf
+        best[other] = -np.inf
+        stale = ((nearest == one) | (nearest == other)) & ~gone
+        nearer = (row > best) | ((row == best) & (one < nearest) & ~gone)
+        best[nearer], nearest[nearer] = row[nearer], one
+        stale[one] = True
+        for number in np.flatnonzero(stale & ~nearer).tolist():
+            nearest[number] = alike[number].argmax()
+            best[number] = alike[number, nearest[number]]
     return left.take(np.flatnonzero(~gone).tolist())
 
 
@@ -133,65 +156,97 @@ def long_enough(clusters: Clusters) -> Clusters:
     return clusters.take(kept or range(len(clusters)))
 
 
+def largest(clusters: Clusters, most: int) -> Clusters:
+    """The longest, no more than `most`, in the order they were in."""
+    import numpy as np
+
+    if len(clusters) <= most:
+        return clusters
+    return clusters.take(sorted(np.argsort(-clusters.weight, kind="stable")[:most].tolist()))
+
+
 def voices(clusters: Clusters, *, threshold: float = SAME, expected: int | None = None) -> Clusters:
-    """The voices of a recording, at least one where there is any stretch. `expected` is a hint, not a bound."""
-    clusters = long_enough(clusters)
+    """The voices of a recording, at least one where there is any stretch. `expected` is a hint, not a bound.
+
+    They are made of the MOST_COMPARED longest clusters, and are MOST_VOICES at most.
+    """
+    clusters = largest(long_enough(clusters), MOST_COMPARED)
     if expected is None:
         return _voices_among(merged(clusters, threshold), threshold)
     # The first of the best: the threshold is moved no further than the hint needs.
     thresholds = [threshold + HINT_REACH * step / 3 for step in (0, 1, -1, 2, -2, 3, -3)]
-    trials = [_voices_among(merged(clusters, value), value) for value in thresholds]
-    return min(trials, key=lambda trial: abs(len(trial) - expected))
+    trials = {}
+    for value in sorted(thresholds, reverse=True):
+        clusters = merged(clusters, value)  # a lower threshold goes on from where a higher one stopped
+        trials[value] = _voices_among(clusters, value)
+    return min((trials[value] for value in thresholds), key=lambda trial: abs(len(trial) - expected))
 
 
 def _voices_among(clusters: Clusters, threshold: float) -> Clusters:
     """Without what is too small for a voice, or a mixture of two others; the largest stays in any case."""
     import numpy as np
 
-    order = np.argsort(-clusters.weight, kind="stable").tolist()
-    alike = _all_alike(clusters)
+    within = _within(clusters)
     kept: list[int] = []
-    for number in order:
-        small = bool(kept) and clusters.weight[number] < MIN_VOICE_S
-        pairs = itertools.combinations(kept, 2)
-        if not small and not any(_is_mixture(alike, clusters.weight, number, pair, threshold) for pair in pairs):
-            kept.append(number)
+    # How alike those that a mixture may be of are to all.
+    mixed = np.zeros((0, len(clusters)), np.float32)
+    for number in np.argsort(-clusters.weight, kind="stable").tolist():
+        if len(kept) == MOST_VOICES or (kept and clusters.weight[number] < MIN_VOICE_S):
+            break
+        whole = clusters.weight[kept[: len(mixed)]] * _MIXTURE_SHARE >= clusters.weight[number]
+        if _is_mixture(mixed[whole][:, [*np.array(kept, np.int64)[: len(mixed)][whole], number]], threshold):
+            continue
+        kept.append(number)
+        if len(mixed) < _MOST_MIXED:
+            mixed = np.vstack([mixed, _alike(clusters, within, number)])
     return clusters.take(sorted(kept))
 
 
-def _is_mixture(
-    alike: npt.NDArray[np.float64], weight: Array, number: int, pair: tuple[int, int], threshold: float
-) -> bool:
+def _is_mixture(alike: Array, threshold: float) -> bool:
     """Whether a cluster is stretches in which two larger voices speak: more like some sum of them than like a third.
 
-    The measure is the multiple correlation with both, which is at least the correlation with either.
+    `alike` (n, n + 1): the larger ones, and in the last column the cluster. The measure is the multiple correlation
+    with both of a pair, which is at least the correlation with either.
     """
-    one, other = pair
-    if weight[number] > _MIXTURE_SHARE * min(weight[one], weight[other]):
-        return False
-    first, second, both = alike[number, one], alike[number, other], alike[one, other]
-    shares = first - both * second, second - both * first
-    squared = (first**2 + second**2 - 2 * both * first * second) / max(1 - both**2, 1e-6)
-    return bool(min(shares) > 0 and squared > threshold**2)
-
-
-def _all_alike(clusters: Clusters) -> npt.NDArray[np.float64]:
     import numpy as np
 
-    if not len(clusters):
-        return np.zeros((0, 0))
-    return np.stack([_alike(clusters, number) for number in range(len(clusters))])
+    one, other = np.triu_indices(len(alike), 1)
+    to_cluster, both = alike[:, -1].astype(np.float64), alike[one, other].astype(np.float64)
+    first, second = to_cluster[one], to_cluster[other]
+    shares = np.minimum(first - both * second, second - both * first)
+    squared = (first**2 + second**2 - 2 * both * first * second) / np.maximum(1 - both**2, 1e-6)
+    return bool(((shares > 0) & (squared > threshold**2)).any())
 
 
-def _alike(clusters: Clusters, number: int) -> npt.NDArray[np.float64]:
+def _all_alike(clusters: Clusters, within: Array) -> Array:
+    """`_alike` of each (n, n), some rows at a time."""
+    import numpy as np
+
+    count = len(clusters)
+    alike = np.empty((count, count), np.float32)
+    for first in range(0, count, _ROWS):
+        rows = slice(first, first + _ROWS)
+        between = clusters.total[rows] @ clusters.total.T
+        alike[rows] = _likeness(between, clusters.weight, clusters.weight[rows, None], within, within[rows, None])
+    np.fill_diagonal(alike, -np.inf)
+    return alike
+
+
+def _alike(clusters: Clusters, within: Array, number: int) -> Array:
     """How alike one cluster and each of the others are; -inf for itself."""
     import numpy as np
 
-    between = clusters.total @ clusters.total[number] / (clusters.weight * clusters.weight[number])
-    within = _within(clusters)
-    doubt = _DOUBT * np.exp(-np.minimum(clusters.weight, clusters.weight[number]) / _DOUBT_S)
-    alike: npt.NDArray[np.float64] = (between / np.sqrt(within * within[number]) + doubt).astype(np.float64)
+    between = clusters.total @ clusters.total[number]
+    alike = _likeness(between, clusters.weight, clusters.weight[number], within, within[number])
     alike[number] = -np.inf
+    return alike
+
+
+def _likeness(between: Array, weight: Array, other_weight: Any, within: Array, other_within: Any) -> Array:
+    import numpy as np
+
+    doubt = _DOUBT * np.exp(-np.minimum(weight, other_weight) / _DOUBT_S)
+    alike: Array = between / (weight * other_weight) / np.sqrt(within * other_within) + doubt
     return alike
 
 
@@ -203,7 +258,7 @@ def _within(clusters: Clusters) -> Array:
     pairs = square - clusters.squares
     seen = np.einsum("nd,nd->n", clusters.total, clusters.total) - clusters.squares
     expected = (clusters.likeness / clusters.weight) ** 2
-    number = pairs / np.maximum(square, 1e-9) * np.array([len(some) for some in clusters.members])
+    number = pairs / np.maximum(square, 1e-9) * np.array([len(some) for some in clusters.members], np.int64)
     trust = number / (number + _PRIOR_PAIRS)
     mixed = trust * seen / np.maximum(pairs, 1e-9) + (1 - trust) * expected
     result: Array = np.clip(mixed, _LEAST_WITHIN, _MOST_WITHIN).astype(np.float32)

@@ -144,7 +144,10 @@ def _spans(mask: Mask) -> list[tuple[int, int]]:
 
 
 def within(found: Sequence[tuple[int, int]], allowed: Sequence[tuple[int, int]] | None) -> list[tuple[int, int]]:
-    """The parts of stretches that lie in allowed ones, both in order of time; all of them where `allowed` is None."""
+    """The parts of stretches that lie in allowed ones; all of them where `allowed` is None.
+
+    Both are in order of time, and no two overlap.
+    """
     if allowed is None:
         return list(found)
     parts: list[tuple[int, int]] = []
@@ -152,5 +155,9 @@ def within(found: Sequence[tuple[int, int]], allowed: Sequence[tuple[int, int]] 
     for start, end in found:
         while at < len(allowed) and allowed[at][1] <= start:
             at += 1
-        parts += [(max(start, low), min(end, high)) for low, high in allowed[at:] if low < end and high > start]
+        number = at
+        while number < len(allowed) and allowed[number][0] < end:
+            low, high = allowed[number]
+            parts.append((max(start, low), min(end, high)))
+            number += 1
     return parts

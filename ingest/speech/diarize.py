@@ -181,12 +181,16 @@ def _sampled(stretches: Sequence[Sequence[int]], samples: int) -> list[int]:
 
 
 def _voices(found: Iterable[Finding], threshold: float, expected: int | None) -> clustering.Clusters:
-    """The voices of all pieces: of each piece first, where what is surely the same is joined, then of those."""
-    parts = [
-        clustering.merged(clustering.single(finding.parts, finding.seconds), clustering.SURELY_SAME)
-        for finding in found
-    ]
-    return clustering.voices(clustering.together(parts), threshold=threshold, expected=expected)
+    """The voices of all pieces: of each piece first, where what is surely the same is joined, then of those.
+
+    What a recording of a day has too much of is left out on the way, the shortest first: it has a part in the voices
+    once they are refined.
+    """
+    compared = clustering.together([])
+    for finding in found:
+        part = clustering.merged(clustering.single(finding.parts, finding.seconds), clustering.SURELY_SAME)
+        compared = clustering.largest(clustering.together([compared, part]), clustering.MOST_COMPARED)
+    return clustering.voices(compared, threshold=threshold, expected=expected)
 
 
 def _joined(spans: Sequence[tuple[int, int, int]], length_ms: int) -> list[Turn]:

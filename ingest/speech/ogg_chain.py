@@ -6,48 +6,59 @@ FFmpeg goes on into the next one only where it has the same channels and codec. 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 MOST_LINKS = 1000
+MOST_PAGES = 5_000_000
+"""A day with a page for every 20 ms has 4.3 million. What lies behind belongs to the last link found."""
 
 _HEADER = struct.Struct("<4sBBqIIIB")
+_LONGEST_HEADER = _HEADER.size + 255
+_MAGIC = b"OggS\x00"
 _BEGINS = 0x02
-_READ_BYTES = 64 * 1024
+_READ_BYTES = 256 * 1024
 
 
 def links(path: Path) -> list[int]:
     """The byte at which each link of the chain begins; [0] for a file that is none, or is damaged where it goes on."""
+    with path.open("rb") as file:
+        return links_in(file)
+
+
+def links_in(file: BinaryIO) -> list[int]:
+    """`links` of an open file, which is read once, from its beginning."""
     found: list[int] = []
-    with path.open("rb", buffering=_READ_BYTES) as file:
-        begun = False
-        place: int | None = 0
-        while place is not None and len(found) < MOST_LINKS:
-            file.seek(place)
-            header = file.read(_HEADER.size)
-            if len(header) < _HEADER.size:
+    begun = False
+    for place, flags in islice(_pages(file), MOST_PAGES):
+        # The streams of one link all begin before anything else comes.
+        begins = bool(flags & _BEGINS)
+        if begins and not begun:
+            found.append(place)
+            if len(found) == MOST_LINKS:
                 break
-            magic, version, flags, *_, segments = _HEADER.unpack(header)
-            if magic != b"OggS" or version != 0:
-                place = _next_page(file, place + 1)
-                continue
-            # The streams of one link all begin before anything else comes.
-            begins = bool(flags & _BEGINS)
-            if begins and not begun:
-                found.append(place)
-            begun = begins
-            place += _HEADER.size + segments + sum(file.read(segments))
+        begun = begins
     return found or [0]
 
 
-def _next_page(file: BinaryIO, place: int) -> int | None:
-    """Where the next page may begin behind damage."""
-    file.seek(place)
-    kept = b""
-    while data := file.read(_READ_BYTES):
-        at = (kept + data).find(b"OggS")
-        if at >= 0:
-            return place - len(kept) + at
-        place += len(data)
-        kept = data[-3:]
-    return None
+def _pages(file: BinaryIO) -> Iterator[tuple[int, int]]:
+    """(byte at which it begins, flags) of each page; damage between pages is searched for the next one."""
+    place = start = 0
+    buffer = b""
+    while True:
+        if place + _LONGEST_HEADER > start + len(buffer):
+            file.seek(place)
+            start, buffer = place, file.read(_READ_BYTES)
+        at = place - start
+        if len(buffer) - at < _HEADER.size:
+            return
+        if not buffer.startswith(_MAGIC, at):
+            hit = buffer.find(_MAGIC, at + 1)
+            place = start + (hit if hit >= 0 else len(buffer) - len(_MAGIC) + 1)
+            continue
+        *_, flags, _, _, _, _, segments = _HEADER.unpack_from(buffer, at)
+        yield place, flags
+        at += _HEADER.size
+        place += _HEADER.size + segments + sum(buffer[at : at + segments])

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 MAX_CHANNELS = 8
 LONGEST_HOLE_S = 600.0
 """A longer leap of the time stamps is none of time: a counter that was reset, files put together, damage."""
+LONGEST_LEAD_S = 60.0
+"""Silence before the first sound may be no longer; nor may all silence be longer than the sound before it by more.
+
+Silence filled in is part of the recording's length, which is paid for: damage to the time stamps of a few packets must
+not make hours of it. What a recorder leaves out while nobody speaks is hardly more than what it keeps.
+"""
 
 _MOST_CHANNELS = 64  # of FFmpeg's resampler
 # Outside of it no sound is recorded; one sample at 1 Hz would become 16 000.
@@ -22,16 +28,21 @@ _LOWEST_RATE, _HIGHEST_RATE = 1_000, 1_000_000
 # Stamps in whole milliseconds, or of whole groups of packets, are off by less.
 _JITTER_S = 0.06
 _BEYOND_CLAIM_S = 1.0
-_LONGEST_LEAD_S = 60.0
 
 
 class Damage:
-    """What was lost on the way. `silence_ms` stands in the samples where sound is missing."""
+    """What was lost on the way. `silence_ms` stands in the samples where sound is missing; `sound_s` was decoded."""
 
     def __init__(self) -> None:
         self.packets = 0
         self.cut = False
         self.silence_ms = 0
+        self.sound_s = 0.0
+
+    @property
+    def silence_left_s(self) -> float:
+        """How much more silence may be filled in, by all links of a chain together."""
+        return self.sound_s + LONGEST_LEAD_S - self.silence_ms / 1000
 
 
 class Resampler:
@@ -42,7 +53,7 @@ class Resampler:
     voices together keep their loudness.
     """
 
-    def __init__(self, damage: Damage, *, origin_s: float | None = None, claimed_ms: int | None = None) -> None:
+    def __init__(self, damage: Damage) -> None:
         self.first: Any = None
         self._damage = damage
         self._shape: tuple[Any, ...] = ()
@@ -51,7 +62,7 @@ class Resampler:
     def blocks(self, packets: Iterable[list[Any]], clock: Clock | None = None) -> Iterator[npt.NDArray[np.int16]]:
         """The sound of packets, and silence, a second at a time, where the clock finds it missing."""
         frames = self._usable(packets)
-        for hole_s, frame in clock.placed(frames) if clock else ((0.0, frame) for frame in frames):
+        for hole_s, frame in clock.placed(frames, self._damage) if clock else ((0.0, frame) for frame in frames):
             yield from self._push(frame, hole_s)
         yield from self._resampled(None)
 
@@ -82,6 +93,7 @@ class Resampler:
             # Packed, because PyAV reads wild memory behind the eighth plane.
             self._resampler = av.AudioResampler(format="s16", layout=layout, rate=SAMPLE_RATE)
         frame.pts = None
+        self._damage.sound_s += _length_s(frame)
         yield from self._resampled(frame)
 
     def _silence(self, hole_s: float) -> Iterator[npt.NDArray[np.int16]]:
@@ -133,8 +145,8 @@ class Clock:
         self._claimed_s = None if claimed_ms is None else claimed_ms / 1000
         self._elapsed_s = 0.0
 
-    def placed(self, frames: Iterator[Any]) -> Iterator[tuple[float, Any]]:
-        """(seconds missing before it, frame) for each frame."""
+    def placed(self, frames: Iterator[Any], damage: Damage) -> Iterator[tuple[float, Any]]:
+        """(seconds missing before it, frame) for each frame. `damage` counts what became of those before."""
         held: Any = None  # the frame behind what looks like a hole
         held_s = 0.0
         for frame in frames:
@@ -143,18 +155,18 @@ class Clock:
                 follows = at_s is not None and abs(at_s - held_s - _length_s(held)) <= _JITTER_S
                 yield self._step(held, held_s if follows else None), held
                 held = None
-            if at_s is not None and self._is_hole(at_s):
+            if at_s is not None and self._is_hole(at_s, damage):
                 held, held_s = frame, at_s
             else:
                 yield self._step(frame, None, at_s), frame
         if held is not None:
             yield self._step(held, None), held
 
-    def _is_hole(self, at_s: float) -> bool:
+    def _is_hole(self, at_s: float, damage: Damage) -> bool:
         if self._due_s is None:
             return False
         hole_s = at_s - self._due_s
-        longest_s = LONGEST_HOLE_S if self._elapsed_s else _LONGEST_LEAD_S
+        longest_s = min(LONGEST_HOLE_S if self._elapsed_s else LONGEST_LEAD_S, damage.silence_left_s)
         if self._claimed_s is not None and self._elapsed_s:
             longest_s = min(longest_s, self._claimed_s + _BEYOND_CLAIM_S - self._elapsed_s)
         return _JITTER_S < hole_s <= longest_s

@@ -24,7 +24,11 @@ _SAMPLE_BYTES = 2
 
 
 class Undecodable(Exception):
-    """There is no sound in the file that could be read, or no room for it. The message says why."""
+    """There is no sound in the file that could be read. The message says why."""
+
+
+class NoRoom(Undecodable):
+    """The disk has no room for the sound now: no fault of the file's, and it may pass."""
 
 
 class Signal(Protocol):
@@ -62,7 +66,7 @@ def samples_of(file: Path) -> Samples:
 
 
 def write_samples(file: Path, blocks: Iterator[npt.NDArray[np.int16]], size_bytes: int) -> None:
-    """Writes a channel of about `size_bytes`. Raises Undecodable where the disk has no room for it."""
+    """Writes a channel of about `size_bytes`. Raises NoRoom."""
     check_room(file.parent, size_bytes)
     with full_disk_is_told(), file.open("wb") as output:
         for block in blocks:
@@ -70,17 +74,17 @@ def write_samples(file: Path, blocks: Iterator[npt.NDArray[np.int16]], size_byte
 
 
 def check_room(folder: Path, size_bytes: int) -> None:
-    """Raises Undecodable unless MIN_FREE_BYTES stay free on the folder's disk after writing that much."""
+    """Raises NoRoom unless MIN_FREE_BYTES stay free on the folder's disk after writing that much."""
     if shutil.disk_usage(folder).free - size_bytes < MIN_FREE_BYTES:
-        raise Undecodable("the server's disk has no room for the decoded sound")
+        raise NoRoom("the server's disk has no room for the decoded sound")
 
 
 @contextmanager
 def full_disk_is_told() -> Iterator[None]:
-    """A disk, quota or file that is full becomes Undecodable: trying again at once would only fill it again."""
+    """A disk, quota or file that is full becomes NoRoom: trying again at once would only fill it again."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise Undecodable("the server's disk has no room for the decoded sound") from error
+        raise NoRoom("the server's disk has no room for the decoded sound") from error

@@ -101,8 +101,11 @@ def prepare(
 
 
 def is_prepared(work_folder: Path, prepared: Prepared) -> bool:
-    """Whether the samples are still there; else `prepare` has to run again (with the same result)."""
-    return all((work_folder / part["file"]).is_file() for part in prepared["parts"])
+    """Whether all samples are still there; else `prepare` has to run again (with the same result). One that was
+    killed left files that are too short."""
+    least_bytes = prepared["duration_ms"] * SAMPLE_RATE // 1000 * 2
+    files = {work_folder / part["file"] for part in prepared["parts"]}
+    return all(file.is_file() and file.stat().st_size >= least_bytes for file in files)
 
 
 def detect_language(

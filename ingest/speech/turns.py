@@ -94,38 +94,35 @@ def _split(segment: Segment, turns: _Turns) -> Iterable[tuple[int, Segment]]:
 
 
 class _Turns:
-    """The turns of a channel, to be asked by time."""
+    """The turns of a channel, to be asked by time; those of one voice do not overlap."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
-        self._turns = sorted(turns, key=lambda turn: turn["start_ms"])
-        self._starts = [turn["start_ms"] for turn in self._turns]
-        # How far the turns up to each one reach, and which of them does: turns may lie within others.
-        self._reach: list[int] = []
-        self._reaching: list[Turn] = []
-        for turn in self._turns:
-            last = self._reaching[-1] if self._reaching else turn
-            self._reaching.append(turn if turn["end_ms"] >= last["end_ms"] else last)
-            self._reach.append(self._reaching[-1]["end_ms"])
+        self._spans: dict[int, tuple[list[int], list[int]]] = {}
+        for turn in sorted(turns, key=lambda turn: turn["start_ms"]):
+            starts, ends = self._spans.setdefault(turn["voice"], ([], []))
+            starts.append(turn["start_ms"])
+            ends.append(max(turn["end_ms"], ends[-1] if ends else 0))
 
     def voice_of(self, start_s: float, end_s: float, before: int | None) -> int:
         """The voice that covers most of the span; where none does, the nearest. `before` spoke the word in front."""
         start_ms, end_ms = start_s * 1000, max(end_s * 1000, start_s * 1000 + 1)
-        behind = bisect_left(self._starts, end_ms)
-        shares: dict[int, float] = {}
-        for turn in self._turns[bisect_right(self._reach, start_ms) : behind]:
-            shared = min(end_ms, turn["end_ms"]) - max(start_ms, turn["start_ms"])
-            if shared > 0:
-                shares[turn["voice"]] = shares.get(turn["voice"], 0.0) + shared
-        if not shares:
-            return self._nearest(start_ms, end_ms, behind)
-        if before is not None and shares.get(before, 0.0) >= _STAYS * (end_ms - start_ms):
+        shares = {voice: self._shared_ms(voice, start_ms, end_ms) for voice in self._spans}
+        if before is not None and shares[before] >= _STAYS * (end_ms - start_ms):
             return before
-        return max(shares, key=shares.__getitem__)
+        most = max(shares, key=shares.__getitem__)
+        if shares[most] > 0:
+            return most
+        return min(self._spans, key=lambda voice: self._gap_ms(voice, start_ms, end_ms))
 
-    def _nearest(self, start_ms: float, end_ms: float, behind: int) -> int:
-        if behind == 0:
-            return self._turns[0]["voice"]
-        left = self._reaching[behind - 1]
-        if behind == len(self._turns) or start_ms - left["end_ms"] <= self._starts[behind] - end_ms:
-            return left["voice"]
-        return self._turns[behind]["voice"]
+    def _shared_ms(self, voice: int, start_ms: float, end_ms: float) -> float:
+        starts, ends = self._spans[voice]
+        among = range(bisect_right(ends, start_ms), bisect_left(starts, end_ms))
+        return sum(min(end_ms, ends[place]) - max(start_ms, starts[place]) for place in among)
+
+    def _gap_ms(self, voice: int, start_ms: float, end_ms: float) -> float:
+        """From a span in which the voice is silent to its nearest turn."""
+        starts, ends = self._spans[voice]
+        behind = bisect_left(starts, end_ms)
+        left = start_ms - ends[behind - 1] if behind else float("inf")
+        right = starts[behind] - end_ms if behind < len(starts) else float("inf")
+        return min(left, right)

@@ -149,6 +149,16 @@ def test_a_voice_on_one_channel_with_another_is_known_too(account: Account) -> N
     assert labels(call)["daniel"] is None
 
 
+def test_the_one_who_is_named_is_not_taken_for_the_one_who_speaks_most(account: Account) -> None:
+    switch_voices(account, True)
+    call = spoken("04", 0, 30).copy()
+    hello = spoken("04", 0, 3)[:, 0]  # all that the one who is named says
+    call[:, 0] = 0
+    call[: len(hello), 0] = hello
+    assert labels(transcribed(account, call, speakers=json.dumps([DANIEL]))) == {"daniel": None}
+    assert stored(account)[1] == 0
+
+
 def test_a_stranger_is_not_taken_for_who_is_named(account: Account) -> None:
     switch_voices(account, True)
     transcribed(account, speaking("SPEAKER_01"), speakers=json.dumps([SARAH]))
@@ -171,6 +181,8 @@ def test_voices_go_when_they_are_switched_off_and_with_their_speaker(account: Ac
     (person,) = call["speakers"]
     assert account.request("DELETE", f"/public/v1/speakers/{person['id']}").status_code == 204
     assert account.get("/public/v1/speakers/profile?speaker_external_id=daniel").status_code == 404
-    assert stored(account) == (1, 0)
+    assert stored(account) == (0, 0)
+    transcribed(account, speaking("SPEAKER_00"), speakers=json.dumps([DANIEL]))
+    assert stored(account) == (1, 1)
     switch_voices(account, False)
     assert stored(account) == (0, 0)

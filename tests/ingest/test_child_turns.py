@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import select
 import signal
 import socket
 import threading
@@ -18,29 +17,15 @@ from typing import Any
 
 import pytest
 
-from ingest.children import ChildPool, PoolClosed, WorkCancelled
+from ingest.child_line import Work
+from ingest.children import ChildDied, ChildPool, PoolClosed, WorkCancelled
 from tests.ingest import child_work
-
-WAIT_S = 30.0
-
-
-@pytest.fixture
-def pool() -> Iterator[ChildPool]:
-    with ChildPool("test", places=1, timeout_s=WAIT_S) as children:
-        yield children
+from tests.ingest.conftest import WAIT_S, wait_for_end
 
 
 @pytest.fixture
-def threads() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(32) as executor:
-        yield executor
-
-
-@pytest.fixture
-def fifo(tmp_path: Path) -> Path:
-    path = tmp_path / "pids"
-    os.mkfifo(path)
-    return path
+def places() -> int:
+    return 1
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -48,15 +33,6 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.005)
-
-
-def wait_for_end(process_handle: int) -> bool:
-    poll = select.poll()
-    poll.register(process_handle, select.POLLIN)
-    try:
-        return bool(poll.poll(WAIT_S * 1000))
-    finally:
-        os.close(process_handle)
 
 
 @contextmanager
@@ -151,6 +127,88 @@ def test_a_cancel_ends_every_work_under_its_tag_and_no_other(
         assert not any(work.done() for work in unharmed)
     assert [work.result(WAIT_S) for work in unharmed] == [b"go", b"go"]
     assert not log.exists()
+
+
+class AtTheGap(ChildPool):
+    """Calls `act` whenever work has a place and no child yet."""
+
+    act: Callable[[], object] = staticmethod(lambda: None)
+
+    def _wait_for_place(self, work: Work[Any]) -> None:
+        super()._wait_for_place(work)
+        self.act()
+
+
+@pytest.fixture
+def gap() -> Iterator[AtTheGap]:
+    with AtTheGap("test", places=1, timeout_s=WAIT_S) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("has_idle_child", [True, False])
+def test_a_cancel_between_place_and_child_is_not_lost(has_idle_child: bool, gap: AtTheGap, tmp_path: Path) -> None:
+    before = [gap.run(child_work.pid)] if has_idle_child else []
+    answers: list[bool] = []
+    gap.act = lambda: answers.append(gap.cancel("call"))
+    with pytest.raises(WorkCancelled, match="call"):
+        gap.run(child_work.note, str(tmp_path / "log"), "call", tag="call")
+    assert answers == [True]
+    assert not (tmp_path / "log").exists()
+    assert gap.tags == set()
+    assert gap.child_pids == before
+    gap.act = lambda: None
+    assert gap.run(child_work.add, 1, 2) == 3
+
+
+@pytest.mark.parametrize("has_idle_child", [True, False])
+def test_a_close_between_place_and_child_is_not_lost(
+    has_idle_child: bool, gap: AtTheGap, threads: ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    if has_idle_child:
+        gap.run(child_work.pid)
+    closes: list[Future[None]] = []
+
+    def close() -> None:
+        closes.append(threads.submit(gap.close))
+        wait_until(lambda: gap._closed)
+
+    gap.act = close
+    with pytest.raises(PoolClosed):
+        gap.run(child_work.note, str(tmp_path / "log"), "call")
+    closes[0].result(WAIT_S)
+    assert not (tmp_path / "log").exists()
+    assert gap.child_pids == []
+
+
+def test_a_second_cancel_kills_again_what_the_first_did_not_end(
+    pool: ChildPool, threads: ThreadPoolExecutor, fifo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = threads.submit(pool.run, child_work.hang_in_native_code, str(fifo), tag="call")
+    handle = os.pidfd_open(int(fifo.read_text()))
+    with monkeypatch.context() as patch:
+        patch.setattr("ingest.children._Child.kill", lambda _: None)
+        assert pool.cancel("call")
+    assert not work.done()
+    assert pool.cancel("call")
+    with pytest.raises(WorkCancelled):
+        work.result(WAIT_S)
+    assert wait_for_end(handle)
+    assert not pool.cancel("call")
+
+
+def test_work_whose_child_is_dead_already_can_be_cancelled_until_its_thread_knows(gap: AtTheGap) -> None:
+    """Who is told that the work was cancelled must not see it tried again as one whose child died."""
+    give_back = gap._give_back
+
+    def cancel_and_give_back(work: Work[Any], child: Any, reusable: bool) -> None:
+        assert gap.cancel("call")
+        give_back(work, child, reusable)
+
+    with pytest.raises(ChildDied):
+        gap.run(child_work.kill_self, tag="call")
+    gap._give_back = cancel_and_give_back  # type: ignore[method-assign]
+    with pytest.raises(WorkCancelled):
+        gap.run(child_work.kill_self, tag="call")
 
 
 def test_work_that_is_over_or_never_was_cannot_be_cancelled(pool: ChildPool) -> None:

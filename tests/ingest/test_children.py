@@ -1,13 +1,12 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,39 +23,10 @@ from ingest.children import (
 )
 from store.errors import InvalidRequest
 from tests.ingest import child_work
+from tests.ingest.conftest import WAIT_S, wait_for_end
 
-WAIT_S = 30.0
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
-
-
-@pytest.fixture
-def pool() -> Iterator[ChildPool]:
-    with ChildPool("test", places=2, timeout_s=WAIT_S) as children:
-        yield children
-
-
-@pytest.fixture
-def threads() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(16) as executor:
-        yield executor
-
-
-@pytest.fixture
-def fifo(tmp_path: Path) -> Path:
-    path = tmp_path / "pids"
-    os.mkfifo(path)
-    return path
-
-
-def wait_for_end(process_handle: int) -> bool:
-    """Whether the process behind a pidfd ends in time."""
-    poll = select.poll()
-    poll.register(process_handle, select.POLLIN)
-    try:
-        return bool(poll.poll(WAIT_S * 1000))
-    finally:
-        os.close(process_handle)
 
 
 def test_children_start_with_the_first_work_and_serve_the_next(pool: ChildPool) -> None:
@@ -265,6 +235,7 @@ SERVER = """
 import sys
 from ingest.children import ChildPool
 from tests.ingest import child_work
+from tests.ingest.conftest import WAIT_S, wait_for_end
 ChildPool("test", 1, 600.0).run(getattr(child_work, sys.argv[1]), sys.argv[2])
 """
 

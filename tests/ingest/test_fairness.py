@@ -24,6 +24,7 @@ pytestmark = pytest.mark.models
 
 WAIT_S = 120.0
 MANY = 12
+LONG_MINUTES = 40  # of silence: decoded for some seconds
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +159,7 @@ def test_a_sync_request_is_answered_before_the_queue_of_its_own_and_other_client
     new_client: Callable[[str], Account],
 ) -> None:
     busy, other = new_client("busy"), new_client("other")
-    clip = call_clip("01", 0, 10)
+    clip = call_clip("01", 0, 6)
     queued = [(account, [upload(account, clip) for _ in range(MANY // 2)]) for account in (busy, other)]
     wait_for(busy, queued[0][1][0], lambda task: task.status != "pending")
     answer = busy.upload_audio(call_clip("01", 0, 3), mode="sync", language="ru", channel_speakers="false")
@@ -182,7 +183,7 @@ def test_a_cancel_stops_the_child_at_once_and_frees_the_place(
     own_server: RunningServer, new_client: Callable[[str], Account], audio: str, stage: Callable[[Task], bool]
 ) -> None:
     account, other = new_client("client"), new_client("other")
-    task_id = upload(account, silence(120) if audio == "long" else call_clip("01", 0, 100))
+    task_id = upload(account, silence(LONG_MINUTES) if audio == "long" else call_clip("01", 0, 40))
     wait_until_at_work(account, task_id, stage)
     watched = Watched(own_server)
     record = cancel(account, task_id)
@@ -196,7 +197,7 @@ def test_a_cancel_stops_the_child_at_once_and_frees_the_place(
 
 def test_a_cancelled_call_that_waits_is_never_begun(new_client: Callable[[str], Account]) -> None:
     account = new_client("client")
-    clip = call_clip("01", 0, 6)
+    clip = call_clip("01", 0, 3)
     task_ids = [upload(account, clip) for _ in range(5)]
     record = cancel(account, task_ids[-1])
     assert record["progress"] == 0
@@ -212,9 +213,9 @@ def test_a_cancelled_call_that_waits_is_never_begun(new_client: Callable[[str], 
 def test_cancels_of_one_client_while_the_other_is_served_harm_nobody(new_client: Callable[[str], Account]) -> None:
     """Each cancel may kill the one child that serves both."""
     fickle, steady = new_client("fickle"), new_client("steady")
-    steady_id = upload(steady, call_clip("01", 0, 40), channel_speakers="true")
+    steady_id = upload(steady, call_clip("01", 0, 20), channel_speakers="true")
     for _ in range(3):
-        task_id = upload(fickle, call_clip("01", 0, 20))
+        task_id = upload(fickle, call_clip("01", 0, 10))
         wait_for(fickle, task_id, lambda task: task.status == "processing")
         cancel(fickle, task_id)
     assert steady.finished_task(steady_id)["transcription_status"] == "success"

@@ -18,13 +18,13 @@ from store.blobs import Blobs
 from store.database import now
 from store.ids import new_id
 from store.transcriptions import Task
-from tests.ingest.test_fairness import decoding, processor_ticks, silence, task_of, upload, wait_for
+from tests.ingest.test_fairness import LONG_MINUTES, decoding, processor_ticks, silence, task_of, upload, wait_for
 from tests.support.audio import call_clip
 from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.models
 
-CHILD_TIMEOUT_S = 20
+CHILD_TIMEOUT_S = 15
 ATTEMPTS = 3
 MIB = 1024 * 1024
 
@@ -79,7 +79,7 @@ def assert_serves(account: Account) -> None:
 
 
 def test_a_call_that_kills_its_child_at_every_try_ends_in_error_and_others_are_served(account: Account) -> None:
-    task_id = upload(account, silence(120))
+    task_id = upload(account, silence(LONG_MINUTES))
     for _ in range(ATTEMPTS):
         wait_for(account, task_id, decoding)
         when_at_work(account, task_id, lambda pid: os.kill(pid, signal.SIGKILL))
@@ -88,7 +88,7 @@ def test_a_call_that_kills_its_child_at_every_try_ends_in_error_and_others_are_s
 
 
 def test_a_call_whose_child_hangs_ends_in_error_and_others_are_served(account: Account) -> None:
-    task_id = upload(account, silence(120))
+    task_id = upload(account, silence(LONG_MINUTES))
     when_at_work(account, task_id, lambda pid: os.kill(pid, signal.SIGSTOP))
     assert_failed(account, account.finished_task(task_id))
     assert_serves(account)
@@ -100,7 +100,7 @@ def test_a_call_that_needs_more_memory_than_there_is_leaves_the_next_one_unharme
         limit = pages * resource.getpagesize() + 8 * MIB
         resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
 
-    task_id = upload(account, silence(120))
+    task_id = upload(account, silence(LONG_MINUTES))
     when_at_work(account, task_id, leave_little)
     following = upload(account, call_clip("01", 0, 3), channel_speakers="true")
     assert account.finished_task(task_id)["transcription_status"] in ("success", "error")

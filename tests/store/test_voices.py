@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from accounts import clients
 from store import accounts, speakers, voices
 from store.database import Database
-from store.ids import new_id
 from store.voices import LEAST_CLEAN_MS, MOST_WEIGHT_MS, Voice
 from tests.store.test_database import make_call, make_tenant
 
@@ -98,16 +97,33 @@ def test_too_little_clean_speech_teaches_nothing(database: Database) -> None:
     assert known(database, tenant_id, person) == {}
 
 
-def test_a_voice_goes_with_its_speaker_and_what_was_heard_with_its_call(database: Database) -> None:
-    tenant_id = make_tenant(database).id
-    call, person = make_call(database, tenant_id, AT), make_person(database, tenant_id)
-    hear(database, tenant_id, call, SPEAKER_00=Voice(EAST, 9000))
-    teach(database, tenant_id, call, "SPEAKER_00", person)
-    assert rows(database) == (1, 1)
+def test_a_voice_goes_with_its_speaker_and_with_all_that_was_heard_of_it(database: Database) -> None:
+    tenant_id, other_id = make_tenant(database, "one").id, make_tenant(database, "two").id
+    taught, bound, foreign = (make_call(database, tenant_id, AT) for _ in range(3))
+    person, somebody = make_person(database, tenant_id), make_person(database, tenant_id, "p-2")
+    for call in (taught, bound, foreign):
+        hear(database, tenant_id, call, SPEAKER_00=Voice(EAST, 9000), SPEAKER_01=Voice(NORTH, 9000))
+    teach(database, tenant_id, taught, "SPEAKER_00", person)
+    teach(database, tenant_id, foreign, "SPEAKER_00", somebody)
     with database.write() as connection:
-        assert not speakers.delete(new_id(), connection, person)
+        speakers.attach(tenant_id, connection, bound, [speakers.Attending(person, "client", "SPEAKER_01")])
+        voices.forget_speaker(other_id, connection, person)
+        assert not speakers.delete(other_id, connection, person)
+    assert rows(database) == (6, 2)
+    with database.write() as connection:
+        voices.forget_speaker(tenant_id, connection, person)
         assert speakers.delete(tenant_id, connection, person)
         assert not speakers.delete(tenant_id, connection, person)
+    assert rows(database) == (4, 1)
+    with database.read() as connection:
+        left = {call: set(voices.list_heard(tenant_id, connection, call)) for call in (taught, bound, foreign)}
+    assert left == {taught: {"SPEAKER_01"}, bound: {"SPEAKER_00"}, foreign: {"SPEAKER_00", "SPEAKER_01"}}
+    assert set(known(database, tenant_id, person, somebody)) == {somebody}
+
+
+def test_what_was_heard_goes_with_its_call(database: Database) -> None:
+    tenant_id = make_tenant(database).id
+    hear(database, tenant_id, make_call(database, tenant_id, AT), SPEAKER_00=Voice(EAST, 9000))
     assert rows(database) == (1, 0)
     with database.write() as connection:
         connection.execute(sa.text("DELETE FROM communications"))

@@ -48,16 +48,28 @@ class JobSteps:
             for number, step in enumerate(self._done(task_id))
         ]
 
+    def at(self, task_id: str) -> int | None:
+        """The number of the stage in which the call is, begun or next; None when it is over."""
+        done = len(self._done(task_id))
+        return None if self._is_over(task_id) else done
+
     def wait_for(self, task_id: str, stage: Stage) -> bool:
-        """Returns as soon as the stage has begun; False where the call has ended before it."""
+        """Returns as soon as the stage has begun; False where the call is over already."""
         deadline = time.monotonic() + JOB_S
-        while time.monotonic() < deadline:
-            if len(self._done(task_id)) >= stage.number:
+        while (number := self.at(task_id)) is not None:
+            if number >= stage.number:
                 return True
-            if self.statuses(task_id) & {"ERROR", "CANCELLED"}:
-                return False
+            assert time.monotonic() < deadline, f"{stage} did not begin: {self._done(task_id)}"
             time.sleep(0.005)
-        raise AssertionError(f"{stage} did not begin: {self._done(task_id)}")
+        return False
+
+    def _is_over(self, task_id: str) -> bool:
+        jobs = self._client.list_workflows(workflow_ids=[fetch_id(task_id), task_id], load_input=False)
+        # A fetch that went well is followed by the call's own job.
+        return any(
+            job.status in {"ERROR", "CANCELLED"} or (job.status == "SUCCESS" and job.workflow_id == task_id)
+            for job in jobs
+        )
 
     def _done(self, task_id: str) -> list[Any]:
         steps: list[Any] = []

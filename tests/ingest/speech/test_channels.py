@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,3 +167,23 @@ def test_stretches_are_cut_to_what_is_allowed() -> None:
     assert within(spoken, None) == spoken
     assert within(spoken, []) == []
     assert within(spoken, [(5, 22), (24, 26), (29, 60)]) == [(5, 10), (20, 22), (24, 26), (29, 30), (40, 50)]
+    assert within([(0, 100), (100, 200)], [(10, 20), (30, 120), (150, 160)]) == [
+        (10, 20),
+        (30, 100),
+        (100, 120),
+        (150, 160),
+    ]
+
+
+def test_stretches_of_a_day_are_cut_by_looking_at_each_but_once() -> None:
+    class Counted(list[tuple[int, int]]):
+        looked_at = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            Counted.looked_at += len(range(*place.indices(len(self)))) if isinstance(place, slice) else 1
+            return super().__getitem__(place)
+
+    spoken = [(10 * number, 10 * number + 6) for number in range(20_000)]
+    allowed = Counted((start + 2, start + 9) for start, _ in spoken)
+    assert within(spoken, allowed) == [(start + 2, start + 6) for start, _ in spoken]
+    assert Counted.looked_at < 5 * len(spoken)

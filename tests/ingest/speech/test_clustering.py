@@ -60,3 +60,50 @@ def test_pieces_clustered_one_by_one_give_what_all_at_once_gives() -> None:
     found = clustering.voices(clustering.together(parts))
     assert sorted(sorted(some) for some in found.members) == [list(range(0, 40, 2)), list(range(1, 40, 2))]
     assert sum(len(part) for part in parts) < 40
+
+
+def unlike(count: int, seconds: float = 4.0) -> clustering.Clusters:
+    """Stretches of as many voices, none of which is like another."""
+    vectors = np.random.default_rng(5).normal(size=(count, 192))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return clustering.single(vectors.astype(np.float32), np.full(count, seconds, np.float32))
+
+
+@pytest.mark.parametrize("expected", [None, 3])
+def test_a_day_of_voices_that_are_all_unlike_is_compared_once_and_gives_a_bounded_number(
+    expected: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at = 0
+    likeness = clustering._likeness
+
+    def counting(between: clustering.Array, *others: object) -> clustering.Array:
+        nonlocal looked_at
+        looked_at += between.size
+        return likeness(between, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(clustering, "_likeness", counting)
+    found = clustering.voices(unlike(5000), expected=expected)
+    assert len(found) == clustering.MOST_VOICES
+    trials = 1 if expected is None else 7
+    assert looked_at <= trials * (clustering.MOST_COMPARED + 20) * clustering.MOST_COMPARED
+
+
+def test_of_too_many_the_longest_are_compared() -> None:
+    many = clustering.together(
+        [unlike(clustering.MOST_COMPARED, 2.0), stretches([6.0] * 12, [n % 2 for n in range(12)])]
+    )
+    kept = clustering.largest(many, 12)
+    assert (kept.weight == 6).all()
+    assert len(clustering.voices(kept)) == 2
+    assert clustering.largest(kept, 12) is kept
+
+
+def test_a_mixture_of_two_large_voices_is_no_voice() -> None:
+    given = stretches([4.0] * 40, [number % 4 for number in range(40)], noise=0.2, alike=0.0)
+    centres = clustering.merged(given, clustering.SAME).centroids
+    mixture = (centres[0] + centres[1]) / np.linalg.norm(centres[0] + centres[1])
+    mixed = clustering.single(np.stack([mixture]).astype(np.float32), np.array([5.0], np.float32))
+    # At a threshold under which it is merged with neither.
+    both = clustering.together([given, mixed])
+    assert len(clustering.merged(both, 0.95)) == 5
+    assert len(clustering.voices(both, threshold=0.95)) == 4

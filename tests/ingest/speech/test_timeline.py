@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,10 @@ import av
 import numpy as np
 import pytest
 
-from ingest.speech import resampling
+from ingest.speech import ogg_chain, resampling
 from ingest.speech.decode import decode, samples_of
-from ingest.speech.ogg_chain import links
-from ingest.speech.resampling import Clock
+from ingest.speech.ogg_chain import links, links_in
+from ingest.speech.resampling import Clock, Damage, Resampler
 from tests.ingest.speech.sounds import RATE, Signal, by_ffmpeg, tone, write_encoded, write_wav
 
 RATES = {"libopus": 48000, "aac": 16000, "flac": 16000, "libmp3lame": 16000}
@@ -116,9 +118,19 @@ class Frame:
         self.pts = pts
 
 
-def holes(*stamps: int | None, origin_s: float | None = None, claimed_ms: int | None = None) -> list[float]:
+def holes(
+    *stamps: int | None, origin_s: float | None = None, claimed_ms: int | None = None, sound_s: float = 3600
+) -> list[float]:
+    """The holes before frames with these stamps, where `sound_s` was decoded before them."""
+    damage = Damage()
+    damage.sound_s = sound_s
     clock = Clock(origin_s, claimed_ms)
-    return [hole for hole, _ in clock.placed(Frame(stamp) for stamp in stamps)]
+    found = []
+    for hole, _ in clock.placed((Frame(stamp) for stamp in stamps), damage):
+        found.append(hole)
+        damage.sound_s += 1
+        damage.silence_ms += round(hole * 1000)
+    return found
 
 
 def test_holes_are_bounded_and_must_be_confirmed() -> None:
@@ -133,6 +145,48 @@ def test_holes_are_bounded_and_must_be_confirmed() -> None:
     assert holes(7, 8, origin_s=5) == [2, 0]
     assert holes(100, 101, origin_s=5) == [0, 0]
     assert holes() == []
+
+
+def test_silence_is_never_more_than_the_sound_before_it_and_a_minute() -> None:
+    assert holes(0, 1, 63, 64, sound_s=0) == [0, 0, 61, 0]
+    assert holes(0, 1, 65, 66, sound_s=0) == [0, 0, 0, 0]
+    many = holes(*[stamp for second in range(0, 10_000, 100) for stamp in (second, second + 1)])
+    assert 3600 < sum(many) <= 3600 + 2 * 100 + 60
+    assert holes(0, 1, 302, 303, sound_s=240) == [0, 0, 300, 0]
+
+
+@pytest.mark.parametrize("ending", ["mka", "ogg"])
+def test_a_few_packets_whose_time_stamps_leap_do_not_become_hours(tmp_path: Path, ending: str) -> None:
+    whole = written(tmp_path / f"a.{ending}", "libopus", melody())
+    torn = repacked(whole, tmp_path / f"b.{ending}", lambda at: at + 500 * int(at))
+    many = tmp_path / f"c.{ending}"
+    # A minute each would be as much as the links of a chain are many.
+    many.write_bytes(torn.read_bytes() * (20 if ending == "ogg" else 1))
+    decoded = decode(many, tmp_path / "work")
+    sound_ms = decoded.duration_ms - decoded.silence_ms
+    assert sound_ms == pytest.approx(200_000 if ending == "ogg" else 10_000, rel=0.05)
+    assert decoded.silence_ms <= sound_ms + 60_000
+
+
+def test_sound_that_begins_late_in_every_link_of_a_chain_has_one_minute_for_all() -> None:
+    damage = Damage()
+    resampler = Resampler(damage)
+    samples = 0
+    for _ in range(50):
+        frames = [sound_at(50 + second) for second in range(2)]
+        blocks = resampler.blocks([[frame] for frame in frames], Clock(0, None))
+        samples += sum(block.shape[1] for block in blocks)
+    assert damage.sound_s == 100
+    assert 100_000 <= damage.silence_ms <= 160_000
+    assert samples * 1000 // RATE == pytest.approx(100_000 + damage.silence_ms, abs=100)
+
+
+def sound_at(second: int) -> Any:
+    frame = av.AudioFrame.from_ndarray(np.zeros((1, RATE), np.int16), format="s16", layout="mono")
+    frame.sample_rate = RATE
+    frame.pts = second * RATE
+    frame.time_base = Fraction(1, RATE)
+    return frame
 
 
 def test_sound_that_begins_after_the_pictures_keeps_its_distance(tmp_path: Path) -> None:
@@ -176,6 +230,45 @@ def test_a_link_that_cannot_be_opened_is_left_out_of_the_chain(tmp_path: Path) -
     path.write_bytes(first + bytes(broken) + b"rubbish" * 20_000 + first)
     found, _ = heard(path, tmp_path / "work")
     assert found[:2] == found[-2:] == [500, 500]
+
+
+class Counted(io.BytesIO):
+    """A file that knows how much of it was read, again and again included."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self.taken += len(data)
+        return data
+
+
+@pytest.mark.parametrize(
+    "rubbish", [b"OggS\x01", b"OggS", b"OggS\x00", bytes(7)], ids=["later", "word", "page", "zeros"]
+)
+def test_rubbish_that_looks_like_pages_is_read_once_and_the_chain_goes_on_behind_it(
+    tmp_path: Path, rubbish: bytes
+) -> None:
+    first = write_encoded(tmp_path / "a.ogg", "libopus", tone(2, 500, rate=48000), rate=48000).read_bytes()
+    between = first + rubbish * (5_000_000 // len(rubbish))
+    file = Counted(between + bytes(70_000) + first)
+    assert links_in(file)[0] == 0
+    assert links_in(Counted(between + bytes(70_000) + first))[-1] == len(between) + 70_000
+    assert file.taken < 1.05 * len(file.getvalue())
+
+
+def test_a_chain_is_searched_for_no_more_pages_and_links_than_a_recording_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = write_encoded(tmp_path / "a.ogg", "libopus", tone(1, 500, rate=48000), rate=48000).read_bytes()
+    empty = b"OggS" + bytes(23)
+    monkeypatch.setattr(ogg_chain, "MOST_PAGES", 1000)
+    assert len(links_in(io.BytesIO(first + empty * 900 + first))) == 2
+    file = Counted(first + empty * 1_000_000 + first)
+    assert links_in(file) == [0]
+    assert file.taken < len(file.getvalue()) // 10
+    monkeypatch.setattr(ogg_chain, "MOST_LINKS", 3)
+    assert links_in(io.BytesIO(first * 5)) == [0, len(first), 2 * len(first)]
 
 
 def test_streams_that_change_rate_and_layout_midway_go_on(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from ingest.speech.decode import decode, samples_of
 from ingest.speech.transcribe import (
+    Part,
     detect_language,
     is_prepared,
     merge,
@@ -118,3 +119,20 @@ def test_recognition_never_loads_torch() -> None:
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+def test_samples_that_a_kill_left_half_written_count_as_gone(tmp_path: Path) -> None:
+    path = write_wav(tmp_path / "a.wav", noise(3.0), noise(3.0, seed=1))
+    work = tmp_path / "work"
+    prepared = prepare(path, work)
+    part: Part = {"file": "channel-1.s16", "speaker": "SPEAKER_01", "windows": [], "speech_ms": 0}
+    prepared["parts"] = [part]
+    assert is_prepared(work, prepared)
+    file = work / "channel-1.s16"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-2000])
+    assert not is_prepared(work, prepared)
+    file.write_bytes(whole)
+    assert is_prepared(work, prepared)
+    file.unlink()
+    assert not is_prepared(work, prepared)
