@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ingest.child_line import Line, Work
 from ingest.child_main import receive, send
@@ -95,7 +95,7 @@ class ChildPool:
         self._closed = False
         self._reaper: threading.Timer | None = None
 
-    def __enter__(self) -> ChildPool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

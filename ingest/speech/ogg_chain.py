@@ -5,6 +5,7 @@ FFmpeg goes on into the next one only where it has the same channels and codec. 
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from itertools import islice
@@ -17,7 +18,9 @@ MOST_PAGES = 5_000_000
 
 _HEADER = struct.Struct("<4sBBqIIIB")
 _LONGEST_HEADER = _HEADER.size + 255
-_MAGIC = b"OggS\x00"
+_PAGE = re.compile(rb"OggS\x00[\x00-\x07]")
+"""The capture pattern, the version, and the flags that there are."""
+_PAGE_BYTES = 6
 _BEGINS = 0x02
 _READ_BYTES = 256 * 1024
 
@@ -54,9 +57,9 @@ def _pages(file: BinaryIO) -> Iterator[tuple[int, int]]:
         at = place - start
         if len(buffer) - at < _HEADER.size:
             return
-        if not buffer.startswith(_MAGIC, at):
-            hit = buffer.find(_MAGIC, at + 1)
-            place = start + (hit if hit >= 0 else len(buffer) - len(_MAGIC) + 1)
+        page = _PAGE.search(buffer, at)
+        if page is None or page.start() > at:
+            place = start + (page.start() if page else len(buffer) - _PAGE_BYTES + 1)
             continue
         *_, flags, _, _, _, _, segments = _HEADER.unpack_from(buffer, at)
         yield place, flags

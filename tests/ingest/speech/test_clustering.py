@@ -85,7 +85,7 @@ def test_a_day_of_voices_that_are_all_unlike_is_compared_once_and_gives_a_bounde
     found = clustering.voices(unlike(5000), expected=expected)
     assert len(found) == clustering.MOST_VOICES
     trials = 1 if expected is None else 7
-    assert looked_at <= trials * (clustering.MOST_COMPARED + 20) * clustering.MOST_COMPARED
+    assert looked_at <= trials * 1.2 * clustering.MOST_COMPARED**2
 
 
 def test_of_too_many_the_longest_are_compared() -> None:

@@ -252,8 +252,7 @@ def test_rubbish_that_looks_like_pages_is_read_once_and_the_chain_goes_on_behind
     first = write_encoded(tmp_path / "a.ogg", "libopus", tone(2, 500, rate=48000), rate=48000).read_bytes()
     between = first + rubbish * (5_000_000 // len(rubbish))
     file = Counted(between + bytes(70_000) + first)
-    assert links_in(file)[0] == 0
-    assert links_in(Counted(between + bytes(70_000) + first))[-1] == len(between) + 70_000
+    assert links_in(file) == [0, len(between) + 70_000]
     assert file.taken < 1.05 * len(file.getvalue())
 
 
