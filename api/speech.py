@@ -24,7 +24,7 @@ from ingest.speech.decode import AudioInfo, Undecodable, media_type
 from ingest.workshop import ShuttingDown
 from store import speakers, transcriptions
 from store.database import Connection, now
-from store.errors import InvalidRequest, NotPermitted, RateLimited, Unavailable, UpstreamFailed
+from store.errors import InvalidRequest, NotPermitted, RateLimited, TooLarge, Unavailable, UpstreamFailed
 from store.ids import new_id
 from store.speakers import Attending, normal_role
 from store.transcriptions import Task
@@ -95,6 +95,7 @@ async def _transcribe_link(call: NoCall) -> Response:
 
 async def _transcribe_upload(call: NoCall) -> Response:
     services, house = call.services, call.services.workshop
+    _refuse_declared(call)
     if not _may_be_sync(call):
         await run_in_threadpool(_refuse_when_full, call)
     task_id = new_id()
@@ -134,6 +135,14 @@ async def _transcribe_upload(call: NoCall) -> Response:
 
 def _blob_key(call: NoCall, task_id: str) -> str:
     return f"{call.tenant_id}/audio/{task_id}"
+
+
+def _refuse_declared(call: NoCall) -> None:
+    """Raises TooLarge for a body whose head says already that its file is too large."""
+    declared = call.request.headers.get("content-length", "")
+    most = call.services.settings.max_audio_bytes
+    if declared.isdigit() and int(declared) > most + FORM_BYTES:
+        raise TooLarge(f"The file is larger than {most} bytes.", param="file")
 
 
 def _may_be_sync(call: NoCall) -> bool:

@@ -9,6 +9,7 @@ that finds its work folder gone, decodes again and goes on with what is not done
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -126,8 +127,9 @@ def _transcribe(tenant_id: str, task_id: str) -> None:
         call_voices.listen(tenant_id, task_id, recording, file, piece, number / len(everything))
     if pieces or outcome.get("samples_voices"):
         told = call_voices.tell(tenant_id, task_id, recording, pieces)
+    engine = outcome.get("engine")
     parts = [
-        _recognise(tenant_id, task_id, recording, outcome["language"], number, bool(pieces))
+        _recognise(tenant_id, task_id, recording, outcome["language"], number, bool(pieces), engine)
         for number in range(len(recording["parts"]))
     ]
     spoken = _store(tenant_id, task_id, recording, outcome["language"], parts, told)
@@ -179,8 +181,8 @@ def _is_wanted(house: Workshop, task: Task) -> bool:
 
 @step(name="prepare_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
-    """Decodes the recording and finds speech and language: {"recording", "language", "pieces", "samples_voices"}, or
-    {"error"}, or {"ended"}. `pieces` are what to listen to for voices, by the channel's file."""
+    """Decodes the recording and finds speech and language: {"recording", "language", "pieces", "samples_voices",
+    "engine"}, or {"error"}, or {"ended"}. `pieces` are what to listen to for voices, by the channel's file."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     if has_ended(task) or not _begin(house, task):
@@ -210,7 +212,13 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
             return {"error": "client_inactive"}
         samples_voices = not task.parameters.get("diarize") and call_voices.are_wanted(connection, task)
     pieces = call_voices.pieces_of(recording) if task.parameters.get("diarize") else {}
-    return {"recording": recording, "language": language, "pieces": pieces, "samples_voices": samples_voices}
+    return {
+        "recording": recording,
+        "language": language,
+        "pieces": pieces,
+        "samples_voices": samples_voices,
+        "engine": asdict(engine),
+    }
 
 
 def recognise_part(
@@ -222,7 +230,13 @@ def recognise_part(
 
 @step(name="recognise_part", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
 def _recognise(
-    tenant_id: str, task_id: str, recording: transcribe.Prepared, language: str, number: int, diarized: bool = False
+    tenant_id: str,
+    task_id: str,
+    recording: transcribe.Prepared,
+    language: str,
+    number: int,
+    diarized: bool = False,
+    chosen: dict[str, Any] | None = None,
 ) -> list[transcribe.Segment]:
     house = workshop()
     task = task_of(house, tenant_id, task_id)
@@ -231,7 +245,8 @@ def _recognise(
     words = bool(task.parameters["words"]) or diarized
     try:
         folder = decoded_folder(house, task, recording)
-        engine = choose_engine(house.settings)
+        # One model for the whole call, though another may be installed meanwhile; on another machine, its own.
+        engine = Engine(**chosen) if chosen and Path(chosen["model_path"]).is_dir() else choose_engine(house.settings)
         segments = run(
             house.pools.speech, task, recognise_part, folder, recording["parts"][number], engine, language, words
         )

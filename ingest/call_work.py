@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import structlog
 
-from ingest.children import ChildDied, ChildPool
+from ingest.children import ChildDied, ChildPool, WorkCancelled
 from ingest.speech import transcribe
 from ingest.speech.samples import NoRoom
-from ingest.workshop import Workshop, run_or_shut_down
+from ingest.workshop import Workshop, run_or_shut_down, workshop
 from store import transcriptions
 from store.errors import Unavailable
 from store.transcriptions import Task
@@ -60,6 +60,8 @@ def run(pool: ChildPool, task: Task, function: Callable[..., Result], *args: obj
         except ChildDied:
             if not tries_left:
                 raise
+            if has_ended(task_of(workshop(), task.tenant_id, task.id)):
+                raise WorkCancelled from None
             log.warning("a child died at a call", pool=pool.name, task_id=task.id)
     raise AssertionError("the last try returns or raises")
 

@@ -7,8 +7,8 @@ What goes in and out is plain data (JSON); samples stay in the work folder. Ever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
@@ -22,10 +22,15 @@ from ingest.speech.voice_activity import Stretch, stretches
 if TYPE_CHECKING:
     from ingest.speech.recognise import Sound
 
-WINDOWS_A_PART = 8
+WINDOWS_A_PART = 4
+"""About two minutes of speech: what others wait for at most, where clients take turns part by part."""
+_OPEN_WINDOWS = 8
+"""How many of the newest windows a stretch may still go into."""
 _SENTENCE_CUT_S = 5.0
 _UNHEARD_MS = 1000
 _LANGUAGE_WINDOWS = 5
+_USUAL_LANGUAGES = ("ru", "en")
+_SURE_OF_ANOTHER = 0.7
 
 
 class Word(TypedDict):
@@ -108,18 +113,21 @@ def is_prepared(work_folder: Path, prepared: Prepared) -> bool:
     return all(file.is_file() and file.stat().st_size >= least_bytes for file in files)
 
 
-def detect_language(
-    work_folder: Path, prepared: Prepared, engine: Engine, *, among: Sequence[str] = (), default: str = "en"
-) -> str:
-    """The language of the whole recording, heard in several places of all channels; `default` without speech."""
+def detect_language(work_folder: Path, prepared: Prepared, engine: Engine, *, default: str = "en") -> str:
+    """The language of the whole recording, heard in several places of all channels; `default` without speech.
+
+    Russian or English, unless another one is heard for sure: on the telephone one is easily taken for its relative.
+    """
     windows = [(part, window) for part in prepared["parts"] for window in part["windows"]]
     if not windows:
         return default
     windows.sort(key=lambda item: -_length_ms(item[1]))
     sounds = [_sound(work_folder, part, window)[0] for part, window in windows[:_LANGUAGE_WINDOWS]]
     likely = load(engine).languages(sounds)
-    chosen = {language: likely.get(language, 0.0) for language in among} or likely
-    return max(chosen, key=chosen.__getitem__)
+    best = max(likely, key=likely.__getitem__)
+    if likely[best] >= _SURE_OF_ANOTHER:
+        return best
+    return max(_USUAL_LANGUAGES, key=lambda language: likely.get(language, 0.0))
 
 
 def recognise_part(
@@ -193,7 +201,7 @@ def _windows(found: Sequence[Stretch]) -> list[list[list[int]]]:
     limit_ms = round(MAX_WINDOW_S * 1000)
     windows: list[list[list[int]]] = []
     for start, end in found:
-        fits = [window for window in windows[-WINDOWS_A_PART:] if _length_ms(window) + end - start <= limit_ms]
+        fits = [window for window in windows[-_OPEN_WINDOWS:] if _length_ms(window) + end - start <= limit_ms]
         if not fits:
             fits = [[]]
             windows += fits
@@ -250,7 +258,22 @@ def _segments(
         }
         if words:
             segment["words"] = [
-                {"word": word.text.strip(), "start": clamped(word.start), "end": clamped(word.end)} for word in group
+                {"word": text_of([word]), "start": clamped(word.start), "end": clamped(word.end)}
+                for word in _whole_words(group)
             ]
         segments.append(segment)
     return segments
+
+
+def _whole_words(found: Sequence[TimedWord]) -> Iterator[TimedWord]:
+    """Engines split words at signs ("o'clock", "48-27", "8%"): what follows without a space belongs to its word."""
+    whole: TimedWord | None = None
+    for word in found:
+        if whole is not None and not word.text.startswith(" "):
+            whole = replace(whole, text=whole.text + word.text, end=max(whole.end, word.end))
+            continue
+        if whole is not None:
+            yield whole
+        whole = word
+    if whole is not None:
+        yield whole

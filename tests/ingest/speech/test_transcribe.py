@@ -74,7 +74,7 @@ def test_a_job_can_do_the_parts_one_by_one_and_each_again(tmp_path: Path) -> Non
     assert prepared["speakers"] == ["SPEAKER_00", "SPEAKER_01"]
     assert len(prepared["parts"]) == 2
     assert is_prepared(tmp_path, prepared)
-    language = detect_language(tmp_path, prepared, used, among=("ru", "en"))
+    language = detect_language(tmp_path, prepared, used)
     assert language == "en"
     results = [recognise_part(tmp_path, part, used, language=language) for part in prepared["parts"]]
     assert recognise_part(tmp_path, prepared["parts"][0], used, language=language) == results[0]
