@@ -109,7 +109,7 @@ def _model_folder(settings: Settings) -> Path:
 def _names() -> tuple[str, ...]:
     """Models from the best to the least for this machine.
 
-    Whisper small makes a quarter fewer errors than base for three and a half times the work and twice the memory: on
+    Whisper small makes a quarter fewer errors than base for three times the work and twice the memory: on
     two cores still some ten times faster than speech. With less than that base is the better choice.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from ingest.speech.decode import decode, samples_of
+from ingest.speech.recognise import TimedWord
 from ingest.speech.transcribe import (
     Part,
+    _whole_words,
     detect_language,
     is_prepared,
     merge,
@@ -136,3 +138,26 @@ def test_samples_that_a_kill_left_half_written_count_as_gone(tmp_path: Path) -> 
     assert is_prepared(work, prepared)
     file.unlink()
     assert not is_prepared(work, prepared)
+
+
+def test_of_a_recording_in_two_languages_one_of_them_is_heard(tmp_path: Path) -> None:
+    english = samples_of(decode(shared_speech("jfk.flac"), tmp_path / "en").files[0])
+    russian = samples_of(decode(shared_speech("ru_0022.wav"), tmp_path / "ru").files[0])
+    both = np.concatenate([english[: len(english)], np.zeros(30 * 16_000, np.int16), russian[: len(russian)]]) / 32768
+    prepared = prepare(write_wav(tmp_path / "both.wav", both), tmp_path / "work")
+    assert detect_language(tmp_path / "work", prepared, engine()) in ("ru", "en")
+
+
+def test_a_word_that_the_engine_cut_at_a_sign_is_one_word() -> None:
+    parts = (" It's", " five", " o", "'clock,", " 8", "%", " off", ".")
+    found = [TimedWord(text, float(place), place + 0.5, 1.0) for place, text in enumerate(parts)]
+    whole = list(_whole_words(found))
+    assert [(word.text, word.start, word.end) for word in whole] == [
+        (" It's", 0.0, 0.5),
+        (" five", 1.0, 1.5),
+        (" o'clock,", 2.0, 3.5),
+        (" 8%", 4.0, 5.5),
+        (" off.", 6.0, 7.5),
+    ]
+    assert list(_whole_words([])) == []
+    assert [word.text for word in _whole_words([TimedWord("First", 0.0, 1.0, 1.0)])] == ["First"]
