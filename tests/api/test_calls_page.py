@@ -41,7 +41,7 @@ def run(command: str, folder: Path, account: Account, **variables: str) -> subpr
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_commands_of_the_page_run(caller: Account, tmp_path: Path) -> None:
     (tmp_path / "call.wav").write_bytes(wav(tone(1.0)))
-    assert len(COMMANDS) == 7
+    assert len(COMMANDS) == 8
     variables: dict[str, str] = {}
     caller.server.start()
     try:
