@@ -57,9 +57,10 @@ def test_a_persons_communications_are_found_by_all_that_is_given(account: Accoun
     add_call(account)
     assert ids(account, speaker_id=anna.id) == ids(account, speaker_external_id="c-1") == [first]
     assert ids(account, speaker_id=anna.id.upper()) == ids(account, speaker_name="Анна Петрова") == [first]
-    assert ids(account, speaker_id=boris.id) == [second, first]
+    both = sorted((first, second), reverse=True)  # they happened at one moment, so their ids decide
+    assert ids(account, speaker_id=boris.id) == both
     everything = {"speaker_id": boris.id, "speaker_name": "Boris", "speaker_external_id": "c-2"}
-    assert ids(account, **everything) == [second, first]
+    assert ids(account, **everything) == both
     for name, value in (("speaker_id", anna.id), ("speaker_name", "Анна Петрова"), ("speaker_external_id", "c-1")):
         assert ids(account, **{**everything, name: value}) == []
 
