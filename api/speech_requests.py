@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -148,10 +147,6 @@ class Order:
     def wants_sync(self) -> bool:
         """What analysis follows is not waited for."""
         return isinstance(self.fields, TranscriptionForm) and self.fields.mode == "sync" and not self.summary
-
-    @property
-    def occured_at(self) -> datetime | None:
-        return self.fields.occured_at
 
     def parameters(self) -> dict[str, Any]:
         """What the job reads of it."""

@@ -7,6 +7,7 @@ again by voice, and the only voice of a call that names one person is that perso
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 import structlog
@@ -40,7 +41,6 @@ log = structlog.get_logger(__name__)
 
 Pieces = Mapping[str, list[list[int]]]
 """What to listen to, [start_ms, end_ms] each, by the channel's file."""
-
 
 Labels = Mapping[str, Sequence[Any] | None]
 """Every label of the timeline, and where voices were told apart [the channel's own label, number of the voice]."""
@@ -120,7 +120,7 @@ def _are_wanted_now(task: Task) -> bool:
         return are_wanted(connection, task)
 
 
-def settle(folder: Any, file: str, pieces: list[list[int]], expected: int | None) -> Diarized:
+def settle(folder: Path, file: str, pieces: list[list[int]], expected: int | None) -> Diarized:
     """`diarize.settle`, for a child process."""
     return diarize.settle(folder, file, pieces, expected=expected)
 
