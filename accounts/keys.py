@@ -39,6 +39,8 @@ class Keyring:
         assert len(secret_key) >= 32, "the secret key has at least 32 bytes"
         self._pepper = _derive(secret_key, b"api keys")
         self._token_key = _derive(secret_key, b"tokens")
+        self.installation_id = _derive(secret_key, b"installation").hex()[:12]
+        """Names this installation beside others; no secret, the same in each of its processes."""
         self._fernet = Fernet(base64.urlsafe_b64encode(_derive(secret_key, b"stored secrets")))
 
     @classmethod

@@ -99,7 +99,7 @@ _opened: _Sender | None = None
 def queue_plan(settings: Settings) -> QueuePlan:
     """The queue of deliveries: partitioned by tenant and receiver, so that a dead one holds few places."""
     per_receiver = min(settings.webhook_places_per_receiver, settings.webhook_places)
-    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver)
+    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver, is_urgent=False)
 
 
 def open_sender(settings: Settings, database: Database, keyring: Keyring, jobs: Jobs) -> None:
@@ -121,7 +121,7 @@ def emit(
     *,
     event: str,
     subject: str,
-    fields: Mapping[str, str],
+    fields: Mapping[str, str | None],
     url: str | None = None,
     key_id: str | None = None,
 ) -> Delivery | None:
@@ -356,5 +356,5 @@ def purge() -> None:
             return
 
 
-def _json(body: Mapping[str, str]) -> str:
+def _json(body: Mapping[str, str | None]) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))

@@ -12,7 +12,7 @@ from accounts import clients
 from accounts.origins import MAX_ORIGINS, normal_origins
 from accounts.outbound import check_url
 from api.deliveries import probe
-from api.fields import UtcTime
+from api.fields import UtcTime, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
 from store import accounts, audit
@@ -43,29 +43,20 @@ class AccountSettings(BaseModel):
     voices: bool
 
 
-def _left_out() -> Any:
-    """A field that need not be there, and cannot be null."""
-    return Field(default=None, json_schema_extra=_without_default)
-
-
-def _without_default(schema: dict[str, Any]) -> None:
-    schema.pop("default", None)
-
-
 class SettingsPatch(Body):
     """What is named is changed, the rest stays. `webhook_url`: empty or null turns notifications off; another one is
     tried with a test request first."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    webhook_url: Annotated[str, Field(max_length=4096)] | None = _left_out()
-    time_zone: Annotated[str, Field(min_length=1, max_length=64, examples=["Europe/Moscow"])] = _left_out()
-    language: Language = _left_out()
-    widget_origins: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=MAX_ORIGINS)] = _left_out()
-    retention: RetentionDays | None = _left_out()
-    memory: bool = _left_out()
-    qc: bool = _left_out()
-    voices: bool = _left_out()
+    webhook_url: Annotated[str, Field(max_length=4096)] | None = left_out()
+    time_zone: Annotated[str, Field(min_length=1, max_length=64, examples=["Europe/Moscow"])] = left_out()
+    language: Language = left_out()
+    widget_origins: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=MAX_ORIGINS)] = left_out()
+    retention: RetentionDays | None = left_out()
+    memory: bool = left_out()
+    qc: bool = left_out()
+    voices: bool = left_out()
 
 
 class KeyBody(Body):

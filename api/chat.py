@@ -9,26 +9,32 @@ from typing import Annotated, Any, Literal
 import anyio
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic_core import to_json
-from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from api import streams
 from api.fields import UtcTime, Uuid
-from api.http import Call, NoInput, Operation, error_of
-from chat.agent import Scope
+from api.http import Call, NoInput, Operation
+from api.idempotency import Claim
+from api.services import Services
+from api.streams import MessageResponse
+from chat.agent import scope_of
+from chat.answers import State
 from chat.billing import billed, hold_message
-from chat.contract import Done, Event, Message, Status, Text
-from store import chats
+from chat.contract import Done, Event, Message
+from store import chats, space_access
 from store.chats import Chat
-from store.errors import InternalError, NotFound, ParleyError
+from store.database import Connection
+from store.errors import NotFound, ParleyError
 from store.ids import new_id
 
 log = structlog.get_logger(__name__)
 
 MOST_CHARACTERS = 4000
 MOST_HISTORY = 40
+RESUMED_WITHIN_S = 30.0
+"""For how long an answer that may be resumed goes on when nobody follows it."""
 
 MessageText = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S")]
 
@@ -64,18 +70,6 @@ class MessageRequest(BaseModel):
     space_ids: Annotated[list[Uuid], Field(max_length=100)] | None = None
 
 
-class Context(BaseModel):
-    communications: list[dict[str, Any]]
-    documents: list[dict[str, Any]]
-    memory: list[dict[str, Any]]
-
-
-class MessageResponse(BaseModel):
-    request_id: str
-    markdown: str
-    context: Context
-
-
 def list_chats(call: Call[NoInput, NoInput]) -> ChatList:
     with call.services.database.read() as connection:
         rows = chats.list_all(call.tenant_id, connection)
@@ -84,14 +78,21 @@ def list_chats(call: Call[NoInput, NoInput]) -> ChatList:
 
 async def send_message(call: Call[NoInput, MessageRequest]) -> Response | MessageResponse:
     chat = await run_in_threadpool(_require_chat, call)
-    scope = Scope(
-        tenant=call.principal.tenant,
-        space_ids=_spaces(chat, call.body.space_ids),
-        sees_communications=True,
-    )
+    space_ids = await run_in_threadpool(_spaces, call, chat)
+    scope = scope_of(call.principal.tenant, chat, space_ids, is_visitor=False)
     history = [Message(role=item.role, content=item.content) for item in call.body.history]
     request_id = new_id()
-    llm_model = call.services.agent.model_name()
+    wants_stream = "text/event-stream" in call.request.headers.get("accept", "")
+
+    def keep(connection: Connection, done: Done) -> None:
+        if wants_stream and call.claim is not None:
+            answer = call.services.answers.get(_answer_key(call.claim.id))
+            assert answer is not None, "it goes on until it was kept"
+            call.claim.keep(connection, streams.whole(answer, request_id, done))
+        else:
+            call.keep(connection, streams.response_of(request_id, done), 200)
+
+    llm_model = call.services.agent.model_name(scope)
     await run_in_threadpool(hold_message, call.services.database, call.tenant_id, request_id, llm_model)
     events = billed(
         call.services.database,
@@ -99,18 +100,50 @@ async def send_message(call: Call[NoInput, MessageRequest]) -> Response | Messag
         request_id,
         llm_model,
         call.services.agent.answer(scope, call.body.text, history),
-        also=lambda connection, done: call.keep(connection, _response(request_id, done), 200),
+        also=keep,
     )
-    if "text/event-stream" in call.request.headers.get("accept", ""):
-        return EventSourceResponse(stream_events(events, request_id))
+    if wants_stream and call.claim is not None:
+        return _resumable(call, call.claim, events, request_id)
+    if wants_stream:
+        return streams.event_stream(streams.live(events, request_id))
     done = await finish_unless_aborted(call.request, events)
     if done is None:
         return Response(status_code=499)  # nobody is there to read it
-    return _response(request_id, done)
+    return streams.response_of(request_id, done)
 
 
-def _response(request_id: str, done: Done) -> MessageResponse:
-    return MessageResponse(request_id=request_id, markdown=done.markdown, context=context_of(done))
+def _resumable(
+    call: Call[NoInput, MessageRequest], claim: Claim, events: AsyncGenerator[Event, None], request_id: str
+) -> Response:
+    """With an Idempotency-Key an answer goes on when the connection drops: the same request joins it, or gets it. One
+    to which nobody comes back ends, and costs nothing."""
+
+    key = _answer_key(claim.id)
+    answers = call.services.answers
+
+    async def state() -> State:
+        answer = answers.get(key)
+        return "cancelled" if answer is not None and answer.unfollowed_s > RESUMED_WITHIN_S else "wanted"
+
+    async def on_failure(_: State) -> None:
+        """The claim frees the key."""
+
+    answer = answers.start(key, events, state=state, on_failure=on_failure, about={"request_id": request_id})
+    claim.goes_on(answers.wait(key))
+    return streams.event_stream(streams.followed(answer))
+
+
+def join_answer(services: Services, request: Request, claim_id: str) -> Response | None:
+    """The stream of the answer that a request with the same Idempotency-Key began in this process, from the event after
+    Last-Event-ID on."""
+    answer = services.answers.get(_answer_key(claim_id))
+    if answer is None:
+        return None
+    return streams.event_stream(streams.followed(answer, after=streams.last_event_id(request)))
+
+
+def _answer_key(claim_id: str) -> str:
+    return f"request:{claim_id}"
 
 
 def _require_chat(call: Call[Any, Any]) -> Chat:
@@ -121,17 +154,12 @@ def _require_chat(call: Call[Any, Any]) -> Chat:
     return chat
 
 
-def _spaces(chat: Chat, asked: list[str] | None) -> tuple[str, ...] | None:
-    """The spaces to answer from: those of the request, else the chat's own, else all."""
-    return tuple(asked) if asked else tuple(chat.default_space_ids) or None
-
-
-def context_of(done: Done) -> Context:
-    """The sources by kind; `citation` is the number in square brackets that the text has for it."""
-    by_kind: dict[str, list[dict[str, Any]]] = {"communication": [], "document": [], "memory": []}
-    for number, passage in enumerate(done.used_passages, 1):
-        by_kind[passage.kind].append({**passage.context_item, "citation": number})
-    return Context(communications=by_kind["communication"], documents=by_kind["document"], memory=by_kind["memory"])
+def _spaces(call: Call[NoInput, MessageRequest], chat: Chat) -> tuple[str, ...] | None:
+    """The spaces to answer from: those of the request, else the chat's own, else all; always as far as the chat may see
+    them."""
+    with call.services.database.read() as connection:
+        allowed = space_access.allowed_spaces(call.tenant_id, connection, chat_id=chat.id)
+    return space_access.within(allowed, call.body.space_ids or chat.default_space_ids or None)
 
 
 async def finish_unless_aborted(request: Request, events: AsyncGenerator[Event, None]) -> Done | None:
@@ -164,32 +192,6 @@ async def finish_unless_aborted(request: Request, events: AsyncGenerator[Event, 
     return done
 
 
-async def stream_events(events: AsyncGenerator[Event, None], request_id: str) -> AsyncGenerator[ServerSentEvent, None]:
-    """The answer as server-sent events: status, text, then done or error, each with a JSON object as its data."""
-    async with aclosing(events):
-        try:
-            async for event in events:
-                match event:
-                    case Status():
-                        yield _sse("status", {"step": event.step, "tool": event.tool or None})
-                    case Text():
-                        yield _sse("text", {"delta": event.delta})
-                    case Done():
-                        answer = _response(request_id, event)
-                        yield _sse("done", {**answer.model_dump(mode="json"), "found": event.found})
-        except ParleyError as error:
-            log.warning("a streamed answer failed", error=str(error), cause=type(error.__cause__).__name__)
-            yield _sse("error", error_of(error).model_dump())
-        # The headers are sent, so whatever else goes wrong ends in an event too, not in a stream that breaks off.
-        except Exception:
-            log.exception("a streamed answer failed")
-            yield _sse("error", error_of(InternalError("")).model_dump())
-
-
-def _sse(event: str, data: dict[str, Any]) -> ServerSentEvent:
-    return ServerSentEvent(event=event, data=to_json(data).decode())
-
-
 OPERATIONS = (
     Operation(
         "GET",
@@ -212,6 +214,7 @@ OPERATIONS = (
         feature="chat",
         limit="chat_requests_per_minute",
         idempotent=True,
+        join=join_answer,
         streams=True,
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from api import commands_accounts, commands_billing, commands_integrations, commands_models
+from api import commands_accounts, commands_billing, commands_index, commands_integrations, commands_models
 from api.console import JsonOption, QuietOption, print_rows
 from store.errors import ParleyError
 from store.settings import load_settings
@@ -26,6 +26,7 @@ commands_accounts.register(app)
 commands_billing.register(app)
 commands_integrations.register(app)
 commands_models.register(app)
+commands_index.register(app)
 
 
 @app.command()
@@ -81,15 +82,43 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @app.command()
 def ingest(
-    paths: Annotated[list[str], typer.Argument(help="Documents and audio files, or folders of them.")],
+    paths: Annotated[
+        list[str], typer.Argument(help="Documents, audio files, mails and exports of chats, or folders of them.")
+    ],
     tenant: Annotated[str, typer.Option(help="Tenant id, or a client's external id.")],
     space: Annotated[str | None, typer.Option(help="Id or name of the space for documents; made when new.")] = None,
+    own: Annotated[
+        str, typer.Option(help="Addresses, domains or names of the company in mails and chats, comma-separated.")
+    ] = "",
+    summary: Annotated[bool, typer.Option(help="Have calls, mails and chats analysed, which is charged.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Takes files in as the upload endpoints do. A running server works on them."""
     from api.commands_ingest import ingest_files
 
-    print_rows(ingest_files(load_settings(), [_path(path) for path in paths], tenant, space), as_json)
+    files = [_path(path) for path in paths]
+    print_rows(ingest_files(load_settings(), files, tenant, space, own=own, summary=summary), as_json)
+
+
+@app.command("eval")
+def evaluate(
+    space: Annotated[str, typer.Argument(help="Id of the space.")],
+    label: Annotated[str, typer.Option(help="What to call it: the change that is looked at, say.")] = "",
+    questions: Annotated[
+        str | None, typer.Option(help="A CSV file with question, document and quote, kept before.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Searches the questions that a space keeps: hit rate, MRR and nDCG, beside the time before."""
+    from api.commands_evaluations import evaluate_space, lost_rows, metric_rows
+
+    found = evaluate_space(load_settings(), space, label, None if questions is None else _path(questions))
+    if as_json:
+        print_rows([found.model_dump(mode="json")], as_json, single=True)
+        return
+    print_rows(metric_rows(found), as_json)
+    if lost := lost_rows(found):
+        print_rows(lost, as_json)
 
 
 def _path(text: str) -> Path:

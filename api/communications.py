@@ -103,8 +103,18 @@ class SpeakerSummaryItem(BaseModel):
     created_at: UtcTime
 
 
+class QcVote(BaseModel):
+    """What one engine says: `built-in`, or the name of a language model."""
+
+    engine: str
+    state: Literal["decided", "not_applicable", "undecided"]
+    value: bool | int | float | None
+    evidence: str
+
+
 class QcCriterion(BaseModel):
-    """`value` is true, false or a number, or null where the criterion does not apply or could not be decided."""
+    """`value` is true, false or a number, or null where the criterion does not apply or could not be decided, which
+    `state` tells apart. `evidence` is quoted from the timeline, word for word; `votes` are those of each engine."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -112,6 +122,8 @@ class QcCriterion(BaseModel):
     value_type: Literal["binary", "numeric"]
     value: bool | int | float | None
     evidence: str
+    state: Literal["decided", "not_applicable", "undecided"]
+    votes: list[QcVote]
 
 
 class QcEvaluation(BaseModel):
@@ -121,6 +133,7 @@ class QcEvaluation(BaseModel):
     comment: str | None
     status: Literal["success", "partial"]
     criteria: list[QcCriterion]
+    engines: dict[str, str] | None = Field(description="Which engine decided what.")
 
 
 class CommunicationDetails(BaseModel):
@@ -150,6 +163,7 @@ class CommunicationDetails(BaseModel):
     user_summary: str | None
     category: str | None
     category_label: str | None
+    analysis_engines: dict[str, str] | None = Field(description="Which engine made which field of the summary.")
     speakers: list[CommunicationSpeaker]
     summary_items: list[SpeakerSummaryItem]
 
@@ -211,6 +225,7 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
             "user_summary": found.user_summary,
             "category": found.category,
             "category_label": category_label(found.category, call.principal.tenant.language),
+            "analysis_engines": found.engines,
             "speakers": [_speaker(person) for person in people],
             "summary_items": [item_body(item) for item in items],
         }
@@ -302,6 +317,7 @@ def _evaluation(found: Evaluation) -> dict[str, Any]:
         "comment": found.comment,
         "status": found.status,
         "criteria": found.criteria,
+        "engines": found.engines,
     }
 
 

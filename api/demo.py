@@ -75,7 +75,7 @@ def load_demo(settings: Settings, *, quiet: bool = False) -> dict[str, Any]:
     }
     if not loaded:
         with _serving(settings) as url:
-            loader = _Loader(url, account.api_key, Progress(quiet=quiet))
+            loader = Loader(url, account.api_key, Progress(quiet=quiet))
             spaces = loader.load(company)
         _open_spaces(settings, account, [spaces[each["key"]] for each in company["space"] if each["customers"]])
         written["space_id"] = spaces[company["space"][0]["key"]]
@@ -168,7 +168,7 @@ def _set_up_chat(tenant_id: str, connection: Connection, chat_id: str, widget: d
         header_title=widget["header_title"],
         greeting=widget["greeting"],
         suggestions=widget.get("suggestions", []),
-        site_sees_communications=True,
+        site_tools=["search_communications", "get_communication"],
     )
 
 
@@ -214,7 +214,7 @@ def _runs(address: str, settings: Settings) -> bool:
     return answer.status_code == 200 and (settings.data_dir / "index").is_dir()
 
 
-class _Loader:
+class Loader:
     """Uploads what is not there yet and waits until all of it is done."""
 
     def __init__(self, url: str, api_key: str, progress: Progress) -> None:
@@ -222,17 +222,33 @@ class _Loader:
         self._progress = progress
 
     def load(self, company: dict[str, Any]) -> dict[str, str]:
-        """The ids of the spaces by their keys."""
+        """The ids of the spaces by their keys. It loads once."""
+        with self._http:
+            return self._load(company)
+
+    def _load(self, company: dict[str, Any]) -> dict[str, str]:
         spaces = self._spaces(company["space"])
         zone = ZoneInfo(company["time_zone"])
+        self._name_company(company)
         calls = {each["title"]: self._upload_call(each, zone) for each in company["call"]}
+        texts = {each["record_id"]: self._send_conversation(each, zone) for each in company["conversation"]}
         documents = {each["title"]: self._upload_document(each, spaces) for each in company["document"]}
         waiting = {
             **{title: f"/public/v1/kb/documents/{document_id}" for title, document_id in documents.items()},
             **calls,
+            **texts,
         }
         self._wait(waiting)
+        self._wait({f"Analysis of {title}": there for title, there in self._analysed(company).items()})
         return spaces
+
+    def _name_company(self, company: dict[str, Any]) -> None:
+        """Quality control listens for both of its names."""
+        path = "/public/v1/qc/scenarios"
+        settings = self._json("GET", path)
+        names = [company["name"], company["name_en"]]
+        if settings["company"]["names"] != names:
+            self._json("PUT", path, json={**settings, "company": {**settings["company"], "names": names}})
 
     def _spaces(self, wanted: list[dict[str, Any]]) -> dict[str, str]:
         there = self._json("GET", "/public/v1/kb/spaces", params={"limit": 100})["items"]
@@ -255,7 +271,7 @@ class _Loader:
 
     def _upload_call(self, call: dict[str, Any], zone: ZoneInfo) -> str:
         """The path to ask about the call. One that an earlier load began is waited for, not sent again."""
-        there = f"/public/v1/communications?request_record_id={call['record_id']}"
+        there = _details(call)
         known = self._http.get(there)
         if known.status_code == 200 and known.json()["transcription_status"] != "error":
             return there
@@ -276,14 +292,50 @@ class _Loader:
         )
         return f"/v1/audio/transcriptions/tasks/{answer['task_id']}"
 
+    def _send_conversation(self, conversation: dict[str, Any], zone: ZoneInfo) -> str:
+        """The path to ask about a chat, a mail or a meeting that comes in as text; sent again it is the same one."""
+        day = datetime.now(zone).date() - timedelta(days=conversation["days_ago"])
+        begin = datetime.combine(day, conversation["time"], zone)
+        there = _details(conversation)
+        if self._http.get(there).status_code == 200:
+            return there
+        turns = tomllib.loads((FOLDER / "messages" / conversation["file"]).read_text(encoding="utf-8"))["turn"]
+        content = [
+            {
+                "label": turn["label"],
+                "text": turn["text"].strip(),
+                "at": (begin + timedelta(minutes=turn["minute"])).isoformat(),
+            }
+            for turn in turns
+        ]
+        body = {
+            **{name: conversation[name] for name in ("kind", "channel_type", "language")},
+            "request_record_id": conversation["record_id"],
+            "occured_at": begin.isoformat(),
+            "speakers": conversation["speaker"],
+            "content": content,
+            "summary": True,
+        }
+        if "direction" in conversation:
+            body["direction"] = conversation["direction"]
+        self._json("POST", "/public/v1/communications", json=body)
+        return there
+
+    def _analysed(self, company: dict[str, Any]) -> dict[str, str]:
+        """The paths to ask whether the analyses are done, by the conversations' names."""
+        return {
+            each.get("title", each["record_id"]): _details(each)
+            for each in (*company["call"], *company["conversation"])
+        }
+
     def _wait(self, waiting: dict[str, str]) -> None:
         deadline = time.monotonic() + JOB_S
         self._progress.begin(list(waiting))
         while waiting:
             for title, path in list(waiting.items()):
                 record = self._json("GET", path)
-                status = record.get("status") or record["transcription_status"]
-                self._progress.update(title, record.get("progress", 0.0), done=status == "success")
+                status, progress = _state_of(record)
+                self._progress.update(title, progress, done=status == "success")
                 if status == "error":
                     reason = record.get("error_message") or record.get("transcription_error_message")
                     raise Unavailable(f"loading {title!r} failed: {reason}")
@@ -300,3 +352,18 @@ class _Loader:
             raise Unavailable(f"loading the demo: {method} {path} was answered {answer.status_code}: {answer.text}")
         found: dict[str, Any] = answer.json()
         return found
+
+
+def _details(conversation: dict[str, Any]) -> str:
+    return f"/public/v1/communications?request_record_id={conversation['record_id']}"
+
+
+def _state_of(record: dict[str, Any]) -> tuple[str, float]:
+    """How far a document, a task, or a conversation with its analysis is. A stage that failed holds nothing up."""
+    if "summary_generation_status" not in record:
+        return record.get("status") or record["transcription_status"], record.get("progress", 0.0)
+    if record["transcription_status"] not in (None, "success"):
+        return record["transcription_status"], 0.0
+    stages = [record[f"{stage}_generation_status"] for stage in ("summary", "qc", "memory")]
+    ended = sum(status not in ("pending", "processing") for status in stages)
+    return ("success" if ended == len(stages) else "processing"), ended / len(stages)

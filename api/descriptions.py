@@ -60,16 +60,24 @@ TAGS = {
     "speech": "Transcription",
     "speech_tasks": "Transcription",
     "communications": "Communications",
+    "imports": "Communications",
     "media": "Communications",
+    "media_uploads": "Communications",
     "speakers": "Speakers",
     "chat": "Chats",
     "chats": "Chats",
+    "conversations": "Chats",
     "knowledge": "Knowledge base",
+    "documents": "Knowledge base",
+    "evaluations": "Knowledge base",
+    "search": "Search",
     "balance": "Balance",
     "payments": "Payments",
     "sessions": "Cabinet",
     "deliveries": "Webhooks",
     "account": "Account",
+    "tool_calls": "Account",
+    "quality": "Account",
     "integration": "Clients",
 }
 
@@ -121,9 +129,26 @@ OPERATIONS = {
         "Ends a task that has not ended: its status is then `error` with the message `cancelled`, and what was not "
         "done costs nothing. One that has ended stays as it is. The answer is the task as it is now."
     ),
+    "import_communication": (
+        "Takes in a conversation whose text is known: a chat, a mail thread, or a call that was recognised elsewhere, "
+        "as JSON; or the export of a chat or a mail box as `multipart/form-data`, which holds many. Analysis follows "
+        "as it does for recordings, at the same rates. The same content under the same record id again is the "
+        "communication that is there, and costs nothing."
+    ),
+    "search": (
+        "Finds the best passages of documents, conversations and memory in one order, by meaning and by words. `kinds` "
+        "left out are all that the account has; `space_ids` bound documents, and conversations and memory have no "
+        "space. What several documents say in the same words is one item, with the number of the others in "
+        "`duplicates`. `neighbours` joins so many passages before and after to each one of a document."
+    ),
+    "upload_media": (
+        "Takes a file of a message that is posted afterwards and names it by the `ref` of this answer. One that no "
+        "message names is deleted after a day."
+    ),
     "read_media": (
-        "The recording of a call, by the `recording.ref` of its communication. A player may ask for a part with "
-        "`Range`; of several ranges at once the answer is the whole file. `HEAD` gives the headers alone."
+        "The recording of a call, by the `recording.ref` of its communication, or the file of a message, by its "
+        "`media[].ref`. A player may ask for a part with `Range`; of several ranges at once the answer is the whole "
+        "file. `HEAD` gives the headers alone."
     ),
     "read_communication": (
         "One communication by `id`, or the newest with a `request_record_id`: its timeline, its analysis as far as it "
@@ -138,11 +163,43 @@ OPERATIONS = {
     ),
     "read_speaker_profile": "A person with what is remembered of them. Give at least one of the two.",
     "list_chats": "The account's active chats, with the public key that a site's widget uses.",
-    "read_chat": "A chat with its settings.",
+    "read_chat": "A chat with all that is set for it.",
+    "create_chat": (
+        "Makes a chat with a public key of its own. What is left out is as a new chat has it: the server's model, all "
+        "tools for the company's own people, documents alone for visitors of a site. An account has at most 100 chats."
+    ),
+    "update_chat": (
+        "Changes what is named; what is left out stays. `model` is `none`, the server's own or one of those that its "
+        "operator offers, and null for the server's own. Where a default chat is switched off, the oldest active one "
+        "takes its place."
+    ),
+    "delete_chat": (
+        "Ends a chat: its messages and its widget are answered 404 from then on. Its conversations stay. Where it was "
+        "the default one, the oldest active chat takes its place."
+    ),
+    "rotate_chat_key": (
+        "Gives a chat another public key. The old one opens nothing any more: put the new one into the site's snippet."
+    ),
+    "list_conversations": (
+        "The conversations of the site's widget, those with the last message first. `wants_person` leaves those whose "
+        "visitor waits for a person or has one, or with `false` those that the agent has."
+    ),
+    "read_conversation": (
+        "A conversation of the widget with its messages: what became of each, the answers' sources and the visitor's "
+        "thumbs. Its id is the communication's."
+    ),
+    "take_conversation_over": (
+        "From here on a person answers and the agent keeps still. The visitor sees `operator_name`. Answers in work "
+        "stop, and nothing is charged for them."
+    ),
+    "release_conversation": "The agent answers again.",
+    "answer_conversation": "A person's message to the visitor of a conversation that was taken over.",
+    "list_refusals": "What the widget of a chat refused: pages that are not the chat's, too many calls, captchas.",
     "send_message": (
         "Asks a chat one question and gets one answer, with the sources that it rests on. The caller keeps the "
         "history. With `Accept: text/event-stream` the answer comes as it is written: events `status`, `text`, then "
-        "`done` or `error`. Aborting the request cancels the answer, and it costs nothing."
+        "`done` or `error`. Aborting the request cancels the answer, and it costs nothing. With an `Idempotency-Key` "
+        "a streamed answer goes on for 30 seconds instead: the same request joins it after its `Last-Event-ID`."
     ),
     "read_balance": "What the account has, and what is held for work that has not ended.",
     "read_history": "Top-ups and charges, newest first. `from` and `to` are both inclusive.",
@@ -159,13 +216,29 @@ OPERATIONS = {
     "delete_space": "Deletes a space with all its documents.",
     "list_documents": "The documents of a space, newest first.",
     "add_document": (
-        "Adds a document: a file as `multipart/form-data`, or a text as JSON. The same bytes in the same space are the "
-        "document that is there. Poll it, or wait for `kb.completed` or `kb.failed`."
+        "Adds a document: a file as `multipart/form-data`, a text or a link as JSON. The same bytes in the same space "
+        "are the document that is there. Poll it, or wait for `kb.completed` or `kb.failed`."
     ),
     "read_document": "One document, and how far its indexing has come.",
     "delete_document": "Deletes a document from the base and from the index.",
     "reindex_document": "Reads and indexes a document anew.",
     "list_chunks": "The pieces that a document was cut into, in their order.",
+    "read_file": (
+        "The bytes of a document as they came in, to be kept as a file. A link that was not fetched yet has none: 404."
+    ),
+    "list_questions": "Questions that a space's retrieval is judged by, oldest first, each with what it should find.",
+    "create_question": (
+        "Keeps a question with the passage that answers it: a document, and in it a quotation or a chunk. With neither "
+        "of the two any passage of the document will do."
+    ),
+    "update_question": "Changes what is given.",
+    "delete_question": "Deletes a question. What earlier evaluations said of it stays.",
+    "begin_evaluation": (
+        "Asks the space's search all questions, as a job: 202 with the evaluation, which ends with hit rates, MRR and "
+        "nDCG. Begin one before a change and one after it."
+    ),
+    "list_evaluations": "The evaluations of a space, newest first.",
+    "read_evaluation": "An evaluation, each question with the rank of what it found, beside the evaluation before it.",
     "list_deliveries": "The webhooks that were or will be sent, newest first, with how each attempt went.",
     "resend": "Sends an event again, under the same event id.",
     "test_webhook": "Sends a signed test event to a URL and says how the receiver answered.",
@@ -177,7 +250,18 @@ OPERATIONS = {
     "list_keys": "The account's API keys, without their texts.",
     "create_key": "A new API key. Its text is in this answer and nowhere else.",
     "delete_key": "Ends a key at once. The account's last key stays: nobody could make another.",
+    "read_qc_scenarios": "All scenarios in the account's order, with their criteria, and the company's names.",
+    "replace_qc_scenarios": (
+        "Replaces the whole: order, names, descriptions, and what is switched on. A scenario that is left out is "
+        "disabled and goes to the end. What is read may be sent back as it is."
+    ),
     "list_audit": "Who did what in the account, newest first.",
+    "list_tool_calls": (
+        "Which tools agents and chats called, newest first: with which arguments, for how long, and how much they got. "
+        "What looks like a key, a password or the number of a card is masked before a call is kept. `from` and `to` "
+        "are both inclusive. Calls are kept for 90 days, unless the server's settings or the account's `retention` say "
+        "otherwise."
+    ),
     "put_client": (
         "Makes the client of an `external_id`, or updates the one that is there. A creation answers 201 with the "
         "client's API key, which is shown this once; an update answers 200, with a key only where `rotate_key` made "

@@ -27,6 +27,8 @@ def examine(settings: Settings) -> list[Finding]:
         "blobs": _blobs,
         "speech": _speech,
         "embedding": _embedding,
+        "index": _index,
+        "text recognition": _ocr,
         "chat": _chat,
         "web part": _web,
     }
@@ -79,6 +81,22 @@ def _embedding(settings: Settings) -> tuple[bool, str]:
     if spec is None:
         return False, "no embedding model is installed, so searches go by words alone: run `parley models pull`"
     return True, f"passages are embedded by {spec.name}"
+
+
+def _ocr(settings: Settings) -> tuple[bool, str]:
+    from ingest.documents import ocr
+
+    folder = ocr.find_models(settings)
+    if folder is None:
+        return False, "scans and images are not read: run `parley models pull tesseract-rus-eng`"
+    return True, f"scans and images are read by Tesseract, Russian and English ({folder})"
+
+
+def _index(settings: Settings) -> tuple[bool, str]:
+    """Without opening it: a running server owns it."""
+    from ingest.index_state import describe_state
+
+    return describe_state(settings)
 
 
 def _chat(settings: Settings) -> tuple[bool, str]:

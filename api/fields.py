@@ -40,6 +40,15 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def left_out() -> Any:
+    """A field of a PATCH that need not be there: what is left out stays. It is null only where its type says so."""
+    return Field(default=None, json_schema_extra=_without_default)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
 FormBoolean = Annotated[bool, BeforeValidator(_form_boolean)]
 Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 UtcTime = Annotated[

@@ -146,7 +146,8 @@ class Operation:
     itself, and `form_alternative` a JSON body that may come in its place. `other_answers` are further successes by
     their status; `streams` says that the answer comes as server-sent events to those who accept them. `content` is the
     media type of an answer that is no JSON, `request_headers` and `answer_headers` (by status) describe headers.
-    `idempotent`: an Idempotency-Key is honoured (see api/idempotency.py). `admit` lets callers in.
+    `idempotent`: an Idempotency-Key is honoured (see api/idempotency.py); `join` gives the stream of an answer in work,
+    by the id of its claim. `admit` lets callers in.
     `one_read`: admission and handler read in one transaction; for a handler that writes nothing.
     """
 
@@ -171,6 +172,7 @@ class Operation:
     bearer_only: bool = False
     limit: str | None = None
     idempotent: bool = False
+    join: Callable[[Services, Request, str], Response | None] | None = None
     one_read: bool = False
     admit: Callable[[Operation, Services, Request], Caller] = admit_client
 
@@ -199,7 +201,8 @@ async def _serve(operation: Operation, request: Request) -> Response:
     streams = operation.streams and "text/event-stream" in request.headers.get("accept", "")
     content = None if operation.form is not None else to_json([query, body, streams])
     call = Call(request, services, caller, query, body, claim)
-    return await claim.answer_once(content, partial(_handle, operation, call))
+    join = partial(operation.join, services, request) if operation.join is not None and streams else None
+    return await claim.answer_once(content, partial(_handle, operation, call), join)
 
 
 async def _handle(operation: Operation, call: Call[Any, Any]) -> Response:

@@ -2,7 +2,8 @@
 
 A request takes the key by a lease in the database, which it extends while it works; what a kill left behind is free
 once the lease ran out. Only answers that tell of something done are stored (2xx): after any other the same key may try
-again. `Call.keep` stores the answer in the transaction that does the thing, so that both last or neither.
+again. `Call.keep` stores the answer in the transaction that does the thing, so that both last or neither. Work that
+goes on after its request (`Claim.goes_on`) keeps the key until it ends; a repetition meanwhile may join it.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ _MOST_TRIES = 10
 _UNKEPT_HEADERS = frozenset({"content-length", "connection", "transfer-encoding", "x-request-id"})
 
 
+_finishing: set[asyncio.Task[None]] = set()  # else nothing holds them
+
+
 class AnsweredBefore(Exception):
     """The request's repetition is answered by what was stored."""
 
@@ -81,9 +85,17 @@ class Claim:
         self._stored: Entry | None = None
         self._identified = False
         self._kept: tuple[int, bytes] | None = None
+        self._goes_on: Awaitable[None] | None = None
 
-    async def answer_once(self, content: bytes | None, work: Callable[[], Awaitable[Response]]) -> Response:
+    async def answer_once(
+        self,
+        content: bytes | None,
+        work: Callable[[], Awaitable[Response]],
+        join: Callable[[str], Response | None] | None = None,
+    ) -> Response:
         """The answer of `work`, or the one that was stored for this key; `content` is None where `identify` follows.
+        `join` gives, by its claim's id, the answer that an earlier request of the same key still works on in this
+        process.
 
         Raises Conflict idempotency_in_progress and Unprocessable idempotency_key_reused.
         """
@@ -92,6 +104,11 @@ class Claim:
             await run_in_threadpool(self._take, fingerprint)
         except AnsweredBefore as before:
             return before.response
+        except _InWork as other:
+            joined = join(other.claim_id) if join is not None else None
+            if joined is None:
+                raise
+            return joined
         renewal = asyncio.create_task(self._renew())
         try:
             response = await work()
@@ -102,10 +119,31 @@ class Claim:
         except BaseException:
             await self._give_up(renewal)
             raise
+        if self._goes_on is not None:
+            task = asyncio.create_task(self._finish_after(self._goes_on, renewal))
+            _finishing.add(task)
+            task.add_done_callback(_finishing.discard)
+            return response
         if isinstance(response, StreamingResponse | EventSourceResponse):
             return _Recorded(response, self, renewal)
         await self.finish(response, renewal)
         return response
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def goes_on(self, work: Awaitable[None]) -> None:
+        """Says that what the request asked for ends with `work`, whoever still listens: it keeps its answer itself
+        (`keep`), or the key is free again."""
+        self._goes_on = work
+
+    async def _finish_after(self, work: Awaitable[None], renewal: asyncio.Task[None]) -> None:
+        await work
+        if self.has_kept:
+            renewal.cancel()
+        else:
+            await self._give_up(renewal)
 
     @property
     def has_kept(self) -> bool:
@@ -171,7 +209,7 @@ class Claim:
         if entry.status is None:
             if fingerprint is not None and entry.fingerprint is not None and entry.fingerprint != fingerprint:
                 raise _reused()
-            raise _in_progress()
+            raise _InWork(entry.claim_id)
         if fingerprint is None:
             self._stored = entry  # until the body was read
         else:
@@ -216,7 +254,8 @@ class Claim:
 
 
 class _Recorded(Response):
-    """A streamed answer that is passed on as it comes and stored when it came to its end."""
+    """A streamed answer that is passed on as it comes. It is stored before its end is sent: who has read it to its end
+    and asks again gets it again."""
 
     def __init__(
         self, streamed: StreamingResponse | EventSourceResponse, claim: Claim, renewal: asyncio.Task[None]
@@ -230,29 +269,43 @@ class _Recorded(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         parts: list[bytes] = []
-        ended = False
+        has_finished = False
 
-        async def record(message: Message) -> None:
-            nonlocal ended
-            if message["type"] == "http.response.body":
-                parts.append(bytes(message.get("body", b"")))
-                ended = not message.get("more_body", False)
-            await send(message)
-
-        try:
-            await self._streamed(scope, receive, record)
-        finally:
+        async def finish(*, ended: bool) -> None:
+            nonlocal has_finished
+            has_finished = True
             # A stream may end in an error event: it tells of something done where its handler kept an answer.
             is_done = ended and self._claim.has_kept
             whole = Response(b"".join(parts), status_code=self.status_code if is_done else 499)
             whole.raw_headers = self._streamed.raw_headers
             await self._claim.finish(whole, self._renewal)
 
+        async def record(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                parts.append(bytes(message.get("body", b"")))
+                if not message.get("more_body", False):
+                    await finish(ended=True)
+            await send(message)
+
+        try:
+            await self._streamed(scope, receive, record)
+        finally:
+            if not has_finished:
+                await finish(ended=False)
+
+
+class _InWork(Conflict):
+    """`claim_id` is that of the request that has the key."""
+
+    def __init__(self, claim_id: str = "") -> None:
+        super().__init__(
+            "A request with this Idempotency-Key is still in work.", code="idempotency_in_progress", retry_after_s=1
+        )
+        self.claim_id = claim_id
+
 
 def _in_progress() -> Conflict:
-    return Conflict(
-        "A request with this Idempotency-Key is still in work.", code="idempotency_in_progress", retry_after_s=1
-    )
+    return _InWork()
 
 
 def _reused() -> Unprocessable:

@@ -1,8 +1,11 @@
-"""Admission to the MCP endpoint: key, limit and body of a refusal as the contract says."""
+"""Admission to the MCP endpoint: origin, key, limit, and the body of a refusal as the contract says."""
 
 from __future__ import annotations
 
-from starlette.concurrency import run_in_threadpool
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -10,19 +13,31 @@ from accounts.principal import authenticate
 from api.http import bearer_token
 from api.limits import enforce_limit
 from api.services import Services
+from mcp_server.call_log import Caller
+from mcp_server.protocol import Admitted
 from mcp_server.registry import ToolContext
+from store import space_access
 from store.errors import NotAuthenticated, RateLimited
+from store.settings import Settings
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# More at once would wait for each other's interpreter lock, which costs more than the work (`python -m bench.mcp`).
+_admissions = CapacityLimiter(2)
 
 
-async def admit(request: Request) -> ToolContext | Response:
-    """The caller's tool context, or the 401 or 429 that answers it."""
-    return await run_in_threadpool(_admit, request)
+async def admit(request: Request) -> Admitted | Response:
+    """Who calls, or the 403, 401 or 429 that answers them."""
+    return await anyio.to_thread.run_sync(_admit, request, limiter=_admissions)
 
 
-def _admit(request: Request) -> ToolContext | Response:
+def _admit(request: Request) -> Admitted | Response:
     services: Services = request.app.state.services
+    if not _may_call_from(request, services.settings):
+        return JSONResponse({"error": "origin_not_allowed"}, status_code=403)
     try:
-        principal = authenticate(services.database, services.keyring, bearer_token(request))
+        with services.database.one_read(), services.database.read() as connection:
+            principal = authenticate(services.database, services.keyring, bearer_token(request))
+            spaces = space_access.allowed_spaces(principal.tenant.id, connection, key_id=principal.key.id)
     except NotAuthenticated:
         return JSONResponse({"error": "unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
     try:
@@ -31,10 +46,36 @@ def _admit(request: Request) -> ToolContext | Response:
     except RateLimited as error:
         headers = {"Retry-After": str(error.retry_after_s)}
         return JSONResponse({"error": "rate_limited"}, status_code=429, headers=headers)
-    return ToolContext(
+    context = ToolContext(
         tenant=principal.tenant,
         database=services.database,
-        searcher=services.workshop.searcher,
+        retriever=services.workshop.retriever,
         public_url=services.settings.effective_public_url,
+        space_ids=spaces,
         chat_quiet_s=services.settings.chat_quiet_s,
+        work_folder=services.workshop.work_folder,
     )
+    caller = Caller(
+        tenant_id=principal.tenant.id,
+        actor=f"key {principal.key.prefix}",
+        client=request.headers.get("user-agent"),
+        request_id=request.state.request_id,
+    )
+    return Admitted(context, caller, services.calls)
+
+
+def _may_call_from(request: Request, settings: Settings) -> bool:
+    """Whether a page of a browser may call: one of this server or of this very machine. A name that a stranger's page
+    had turned to this server's address is none of these (DNS rebinding); what is no browser names no origin."""
+    origin = request.headers.get("origin")
+    if origin is None or not origin.startswith(("http://", "https://")):
+        return True
+    own = {_place(settings.effective_public_url), _place(settings.effective_cabinet_url), settings.mcp_host} - {""}
+    try:
+        return _place(origin) in own or urlsplit(origin).hostname in _LOOPBACK
+    except ValueError:  # no address at all, as in "http://["
+        return False
+
+
+def _place(url: str) -> str:
+    return urlsplit(url).netloc.lower()

@@ -1,9 +1,11 @@
-"""The Public layer's media: a call's own audio, whole or in part, streamed out of the blob store."""
+"""The Public layer's media: a call's own audio and the files of messages, whole or in part, streamed out of the blob
+store."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
@@ -11,14 +13,17 @@ from starlette.responses import Response, StreamingResponse
 from api.errors import error_response
 from api.http import Call, NoInput, Operation
 from api.speech_tasks import CACHE_CONTROL, matches
-from store import transcriptions
+from store import media, transcriptions
 from store.blobs import BlobMissing
 from store.errors import NotFound, ParleyError
-from store.transcriptions import Task
 
 # One range; of several the whole file is an answer too.
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,19})-([0-9]{0,19})[ \t]*", re.IGNORECASE)
-_MEDIA_TYPE = re.compile(r"(audio|video)/[a-z0-9.+-]+")
+# What a browser may show under our name: nothing that it would run, and no SVG, which is a page.
+_MEDIA_TYPE = re.compile(
+    r"(audio|video)/[a-z0-9.+-]+|image/(png|jpeg|gif|webp|avif|heic|heif|bmp|tiff)|application/pdf"
+)
+_UNKNOWN_TYPE = "application/octet-stream"
 _UNSAFE = re.compile(r'[^ -~]|["\\/%;]')
 _MAX_NAME_CHARACTERS = 150
 
@@ -61,12 +66,27 @@ def part_of(header: str | None, size: int) -> Part | None:
     return Part(start, min(last, size - 1) + 1, size)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file to be answered with. `id` changes with its content."""
+
+    id: str
+    blob_key: str
+    mime: str
+    name: str
+    is_attachment: bool = False
+
+
 def read_media(call: Call[NoInput, NoInput]) -> Response:
-    task = _task(call)
+    return send_file(call, _file(call), _unknown())
+
+
+def send_file(call: Call[NoInput, NoInput], file: StoredFile, unknown: NotFound) -> Response:
+    """The file, a part of it, or that it is as the caller knows it. Raises `unknown` where its bytes are gone."""
     blobs = call.services.workshop.blobs
     try:
-        size = blobs.size(task.blob_key)
-        headers = _headers(task, size)
+        size = blobs.size(file.blob_key)
+        headers = _headers(file, size)
         request = call.request.headers
         if matches(request.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers={name: headers[name] for name in ("ETag", "Cache-Control")})
@@ -80,9 +100,9 @@ def read_media(call: Call[NoInput, NoInput]) -> Response:
         status = 206 if part else 200
         if call.request.method == "HEAD":
             return Response(status_code=status, headers=headers)
-        return StreamingResponse(blobs.stream(task.blob_key, first, end), status_code=status, headers=headers)
+        return StreamingResponse(blobs.stream(file.blob_key, first, end), status_code=status, headers=headers)
     except BlobMissing:
-        raise _unknown() from None
+        raise unknown from None
     except RangeNotSatisfiable as error:
         answer = error_response(error, call.request.scope["path"])
         answer.headers["Content-Range"] = f"bytes */{size}"
@@ -93,59 +113,69 @@ def _unknown() -> NotFound:
     return NotFound("No such media.")
 
 
-def _task(call: Call[NoInput, NoInput]) -> Task:
-    """The one that brought the audio of a communication, which is what `ref` names."""
-    communication_id = call.path_id("ref", "media")
+def _file(call: Call[NoInput, NoInput]) -> StoredFile:
+    """A communication's id names its audio, any other ref a file of a message."""
+    ref = call.path_id("ref", "media")
     with call.services.database.read() as connection:
-        newest = transcriptions.newest_of(call.tenant_id, connection, communication_id)
+        uploaded = media.get(call.tenant_id, connection, ref)
+        if uploaded is not None:
+            return StoredFile(uploaded.id, uploaded.blob_key, uploaded.mime, uploaded.name or "file")
+        newest = transcriptions.newest_of(call.tenant_id, connection, ref)
         task = transcriptions.get(call.tenant_id, connection, newest[0]) if newest else None
     if task is None:
         raise _unknown()
-    return task
+    mime = task.media_type or ""
+    is_sound = mime.startswith(("audio/", "video/"))
+    return StoredFile(task.id, task.blob_key, mime if is_sound else "", task.file_name or "recording")
 
 
-def _headers(task: Task, size: int) -> dict[str, str]:
+def _headers(file: StoredFile, size: int) -> dict[str, str]:
     """What the file is follows from its content, and a browser that opens it runs nothing of it."""
-    kind = task.media_type or ""
+    is_shown = _MEDIA_TYPE.fullmatch(file.mime) is not None
     return {
-        "ETag": f'"{task.id}.{size}"',
+        "ETag": f'"{file.id}.{size}"',
         "Cache-Control": CACHE_CONTROL,
         "Accept-Ranges": "bytes",
-        "Content-Type": kind if _MEDIA_TYPE.fullmatch(kind) else "application/octet-stream",
-        "Content-Disposition": disposition(task.file_name or "recording"),
+        "Content-Type": file.mime if is_shown else _UNKNOWN_TYPE,
+        "Content-Disposition": disposition(file.name, "attachment" if file.is_attachment else "inline"),
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "sandbox; default-src 'none'",
     }
 
 
-def disposition(file_name: str) -> str:
-    """`inline` under the file's name: in ASCII for old programs, and whole as RFC 6266 has it."""
+def disposition(file_name: str, kind: str = "inline") -> str:
+    """`inline`, or to be saved, under the file's name: in ASCII for old programs, and whole as RFC 6266 has it."""
     name = re.split(r"[/\\]", file_name)[-1]
     name = "".join(each for each in name if each.isprintable())[-_MAX_NAME_CHARACTERS:] or "recording"
     plain = _UNSAFE.sub("_", name)
     whole = quote(name.encode("utf-8", "replace"), safe="")
-    return f'inline; filename="{plain}"' + (f"; filename*=UTF-8''{whole}" if plain != name else "")
+    return f'{kind}; filename="{plain}"' + (f"; filename*=UTF-8''{whole}" if plain != name else "")
 
+
+FILE_ANSWER: dict[str, Any] = {
+    "content": "*/*",
+    "other_answers": {206: None, 304: None},
+    "request_headers": {
+        "Range": "A single range of bytes, such as `bytes=0-1023`.",
+        "If-Range": "The ETag that the range belongs to.",
+        "If-None-Match": "The ETag of an earlier answer.",
+    },
+    "answer_headers": {
+        200: {"ETag": "Names this file.", "Accept-Ranges": "`bytes`.", "Content-Disposition": "The file's name."},
+        206: {"ETag": "Names this file.", "Content-Range": "Which bytes these are, of how many."},
+        304: {"ETag": "Names this file."},
+    },
+}
+"""How an operation that answers with `send_file` is described."""
 
 OPERATIONS = (
     Operation(
         "GET",
         "/v1/media/{ref}",
         read_media,
-        "Read a call's audio",
+        "Read a call's audio or a message's file",
         response=None,
-        content="audio/*",
-        other_answers={206: None, 304: None},
-        request_headers={
-            "Range": "A single range of bytes, such as `bytes=0-1023`.",
-            "If-Range": "The ETag that the range belongs to.",
-            "If-None-Match": "The ETag of an earlier answer.",
-        },
-        answer_headers={
-            200: {"ETag": "Names this file.", "Accept-Ranges": "`bytes`.", "Content-Disposition": "The file's name."},
-            206: {"ETag": "Names this file.", "Content-Range": "Which bytes these are, of how many."},
-            304: {"ETag": "Names this file."},
-        },
+        **FILE_ANSWER,
         errors=(401, 404, 416),
     ),
 )

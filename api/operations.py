@@ -13,9 +13,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from api.services import Services
+from ingest.index_state import read_progress
 from store import transcriptions
 
 log = structlog.get_logger(__name__)
+
+_FILLED = "Documents, communications and people with memory that an index is filled with"
 
 
 async def healthz(_request: Request) -> Response:
@@ -28,7 +31,7 @@ def readyz(request: Request) -> Response:
     services: Services = request.app.state.services
     checks: dict[str, Callable[[], object]] = {
         "database": services.database.ping,
-        "index": lambda: _must(services.workshop.index.ready()),
+        "index": lambda: _must(services.workshop.indexes.ready()),
         "workers": lambda: _must(services.workshop.jobs.ready()),
     }
     results: dict[str, str] = {}
@@ -41,7 +44,9 @@ def readyz(request: Request) -> Response:
             log.exception("not ready", part=name)
             results[name] = "failed"
     ready = all(result == "ok" for result in results.values())
-    body = {"status": "ready" if ready else "not ready", "checks": results}
+    body: dict[str, object] = {"status": "ready" if ready else "not ready", "checks": results}
+    if services.workshop.indexes.trouble:
+        body["notes"] = [services.workshop.indexes.trouble]
     return JSONResponse(body, status_code=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
 
 
@@ -64,10 +69,17 @@ class StateCollector(Collector):
         with self._services.database.read() as connection:
             waiting = transcriptions.count_unfinished(connection)
         gauges = [GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting)]
-        counts = self._services.workshop.index.counts()
+        counts = self._services.workshop.indexes.counts()
         for name, value in (("tenants", counts.tenants), ("points", counts.points)):
             if value is not None:
                 gauges.append(GaugeMetricFamily(f"parley_index_{name}", f"{name.title()} in the index.", value=value))
+        filled = {name: read_progress(self._services.settings, name) for name in self._services.workshop.indexes.names}
+        for what in ("done", "total", "failed"):
+            gauge = GaugeMetricFamily(f"parley_index_fill_{what}", f"{_FILLED}: {what}.", labels=["index"])
+            for name, progress in filled.items():
+                if progress is not None:
+                    gauge.add_metric([name], getattr(progress, what))
+            gauges.append(gauge)
         return gauges
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from accounts.keys import Keyring
 from accounts.payments import Payments
 from chat.agent import Agent
+from chat.answers import Answers
 from ingest.workshop import Workshop
+from mcp_server.call_log import CallLog
 from mcp_server.registry import Registry
 from store.database import Database
 from store.settings import Settings
@@ -20,7 +22,9 @@ class Services:
     workshop: Workshop
     tools: Registry
     agent: Agent
+    answers: Answers
     payments: Payments
+    calls: CallLog
 
     @property
     def database(self) -> Database:

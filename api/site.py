@@ -1,21 +1,25 @@
-"""The pages at `/` and `/docs`: the built web part, served with the headers that keep it to itself."""
+"""The site's pages at `/` and `/docs`, which keep to themselves, and the widget's files, which any page may load."""
 
 from __future__ import annotations
 
 import html
 import json
+import os
 from pathlib import Path
 
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from api.services import Services
 from store.settings import Settings
 
 WEB_FOLDER = Path(__file__).parent.parent / "ui" / "dist"
-KEY_PLACE = '<meta name="parley-widget-key" content="'
+KEY_PLACE = 'data-widget-key="'
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -24,6 +28,34 @@ SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
+# Other people's pages load the widget; what it says of a company it asks for with a key, elsewhere.
+SHARED_HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+LOADER = "widget.js"
+LOADER_CACHE = "public, max-age=300, stale-while-revalidate=86400"
+ASSETS_CACHE = "public, max-age=31536000, immutable"
+
+
+class SharedFiles(StaticFiles):
+    """Files for every page, with ETags; those with a hash in their name never change."""
+
+    def __init__(self, folder: Path, cache_control: str) -> None:
+        super().__init__(directory=folder)
+        self._headers = {**SHARED_HEADERS, "Cache-Control": cache_control}
+
+    def file_response(
+        self,
+        full_path: str | os.PathLike[str],
+        stat_result: os.stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers.update(self._headers)
+        return response
 
 
 def page(request: Request) -> Response:
@@ -58,6 +90,19 @@ def _widget_key(settings: Settings) -> str:
 
 def routes() -> list[BaseRoute]:
     found: list[BaseRoute] = [Route("/", page, methods=["GET"]), Route("/docs", docs, methods=["GET"])]
-    if (WEB_FOLDER / "assets").is_dir():
-        found.append(Mount("/assets", StaticFiles(directory=WEB_FOLDER / "assets"), name="assets"))
-    return found
+    return [*found, *file_routes(WEB_FOLDER)]
+
+
+def file_routes(folder: Path) -> list[BaseRoute]:
+    """The built files under their addresses; none where nothing is built."""
+    if not (folder / "assets").is_dir():
+        return []
+    loader = SharedFiles(folder, LOADER_CACHE)
+
+    async def widget(request: Request) -> Response:
+        return await loader.get_response(LOADER, request.scope)
+
+    return [
+        Route(f"/{LOADER}", widget, methods=["GET"], middleware=[Middleware(GZipMiddleware)]),
+        Mount("/assets", GZipMiddleware(SharedFiles(folder / "assets", ASSETS_CACHE)), name="assets"),
+    ]

@@ -8,8 +8,9 @@ from starlette.responses import Response
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
-from store import accounts, analysis, audit, speakers, voices
+from store import accounts, analysis, audit, index_work, speakers, voices
 from store.errors import InvalidRequest, NotFound
+from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
 
 class SpeakerQuery(Query):
@@ -62,8 +63,11 @@ def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     with call.services.database.write() as connection:
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
+        attended = speakers.list_attended(call.tenant_id, connection, speaker_id)
         if not speakers.delete(call.tenant_id, connection, speaker_id):
             raise NotFound("No such speaker.")
+        index_work.add(call.tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id)
+        index_work.add_many(call.tenant_id, connection, action=INDEX_COMMUNICATION, blob_keys=dict.fromkeys(attended))
         audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.deleted", subject=speaker_id)
     return Response(status_code=204)
 

@@ -161,6 +161,7 @@ class Order:
             "webhook_url": fields.webhook_url,
             "file_url": self.file_url,
             "expected_speakers": len(self.people) or None,
+            "knows_somebody": any(person.id or person.name for person in self.people),
         }
 
 

@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from functools import partial
+from typing import Annotated, Any, Literal
 
+import anyio
+from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
-from sse_starlette import EventSourceResponse
+from sse_starlette import ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from api.chat import MessageText, stream_events
-from api.fields import UtcTime
-from api.http import bearer_token, json_response, parse_json, parse_query, read_body
-from api.limits import enforce_limit
+from api import streams, widget_access
+from api.chat import MessageText
+from api.fields import UtcTime, Uuid
+from api.http import json_response, parse_json, parse_query, read_body
 from api.services import Services
+from api.widget_access import Visitor, open_chat, visitor_of
 from chat import conversations
-from chat.agent import Scope
+from chat.agent import scope_of
+from chat.answers import State
 from chat.billing import billed, hold_message
-from chat.contract import Done
-from store import accounts, chats
-from store.accounts import Tenant
-from store.chats import Chat
-from store.database import Connection
-from store.errors import NotAuthenticated, NotFound, NotPermitted
-from store.ids import new_id
+from chat.contract import Message
+from chat.conversations import Accepted
+from store import space_access
+from store.errors import InvalidRequest, NotFound, ParleyError, Unavailable
+from store.ids import new_id, parse_id
+from store.widget import Turn
 
-TOKEN_LIFETIME_S = 12 * 3600
-TOKEN_PURPOSE = "widget visitor"  # noqa: S105
 MOST_BODY_BYTES = 64 * 1024
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+POLL_S = 0.5
 
 PublicKey = Annotated[str, Field(min_length=1, max_length=100)]
+ContactText = Annotated[str, Field(max_length=200)]
 
 
 class ConfigQuery(BaseModel):
@@ -45,12 +48,46 @@ class VisitorBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     public_key: PublicKey
+    renewal: Annotated[str, Field(max_length=4000)] | None = None
+    captcha: Annotated[str, Field(max_length=4000)] | None = None
 
 
 class MessageBody(BaseModel):
+    """`id` is the caller's own: the same one again asks and costs nothing more."""
+
     model_config = ConfigDict(extra="forbid")
 
     text: MessageText
+    id: Uuid | None = None
+
+
+class FeedbackBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    message_id: Uuid
+    value: Literal["up", "down"] | None
+    comment: Annotated[str, Field(max_length=1000)] | None = None
+
+
+class ContactBody(BaseModel):
+    """Everything may be left out: then a person is asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: ContactText | None = None
+    email: Annotated[ContactText, Field(pattern=r"^\s*$|^\s*[^@\s]+@[^@\s]+\s*$")] | None = None
+    phone: Annotated[ContactText, Field(pattern=r"^[-+()\d\s.]*$")] | None = None
+    message: Annotated[str, Field(max_length=4000)] | None = None
+
+
+class Theme(BaseModel):
+    accent: str | None = None
+    scheme: str = "auto"
+    position: str = "right"
+
+
+class Captcha(BaseModel):
+    site_key: str
 
 
 class WidgetConfig(BaseModel):
@@ -58,153 +95,273 @@ class WidgetConfig(BaseModel):
     greeting: str
     suggestions: list[str]
     language: str
+    languages: list[str]
+    theme: Theme
+    captcha: Captcha | None
 
 
 class VisitorToken(BaseModel):
     token: str
     expires_in: int
+    renewal: str
+    conversation_id: str
 
 
 class ConversationMessage(BaseModel):
-    role: Literal["visitor", "agent"]
+    """`role` says whose it is; `status` of a visitor's message tells what became of it."""
+
+    id: str
+    role: Literal["visitor", "agent", "operator"]
     text: str
-    at: UtcTime | None
+    at: UtcTime
+    status: str
+    reply_to: str | None
+    author: str | None
+    citations: list[dict[str, Any]]
+    feedback: str | None
+
+
+class ConversationState(BaseModel):
+    taken_over: bool = False
+    operator_name: str | None = None
+    person_requested: bool = False
 
 
 class Conversation(BaseModel):
     items: list[ConversationMessage]
+    state: ConversationState
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
-    """Who holds a visitor's token: one conversation with one chat."""
+class _Question:
+    """A visitor's message that the agent is to answer, paid for; `events` and ids are those of its answer."""
 
-    tenant: Tenant
-    chat: Chat
-    conversation_id: str
+    visitor: Visitor
+    turn: Turn
+    history: tuple[Message, ...]
+    space_ids: tuple[str, ...] | None
+    request_id: str
+    llm_model: str | None
 
 
 def read_config(request: Request) -> Response:
     services: Services = request.app.state.services
-    tenant, chat = _open_chat(services, request, parse_query(ConfigQuery, request).key)
+    tenant, chat = open_chat(services, request, parse_query(ConfigQuery, request).key)
+    site_key = services.settings.captcha_site_key if services.settings.captcha_verify_url else ""
     config = WidgetConfig(
         header_title=chat.header_title,
         greeting=chat.greeting,
         suggestions=chat.suggestions,
         language=tenant.language,
+        languages=chat.languages,
+        theme=Theme.model_validate(chat.theme),
+        captcha=Captcha(site_key=site_key) if services.settings.captcha_verify_url else None,
     )
     return json_response(config)
 
 
 async def create_visitor(request: Request) -> Response:
     body = parse_json(VisitorBody, await read_body(request, MOST_BODY_BYTES))
-    return await run_in_threadpool(_create_visitor, request, body.public_key)
+    return await run_in_threadpool(_create_visitor, request, body)
 
 
-def _create_visitor(request: Request, public_key: str) -> Response:
+def _create_visitor(request: Request, body: VisitorBody) -> Response:
     services: Services = request.app.state.services
-    tenant, chat = _open_chat(services, request, public_key)
-    claims = {"tenant": tenant.id, "chat": chat.id, "conversation": new_id()}
-    token = services.keyring.sign_token(TOKEN_PURPOSE, claims, lifetime_s=TOKEN_LIFETIME_S)
-    return json_response(VisitorToken(token=token, expires_in=TOKEN_LIFETIME_S), 201)
+    _, chat = open_chat(services, request, body.public_key)
+    if body.renewal is not None:
+        conversation_id = widget_access.renewed_conversation(services.keyring, chat, body.renewal)
+    else:
+        widget_access.check_captcha(services, request, chat, body.captcha)
+        conversation_id = new_id()
+    tokens = widget_access.make_tokens(services.keyring, chat, conversation_id)
+    answer = VisitorToken(
+        token=tokens.token,
+        expires_in=widget_access.TOKEN_LIFETIME_S,
+        renewal=tokens.renewal,
+        conversation_id=conversation_id,
+    )
+    return json_response(answer, 201)
 
 
 async def send_message(request: Request) -> Response:
     services: Services = request.app.state.services
-    visitor = await run_in_threadpool(_visitor, services, request)
-    text = parse_json(MessageBody, await read_body(request, MOST_BODY_BYTES)).text
-    history = await run_in_threadpool(
-        conversations.read_history, services.database, visitor.tenant.id, visitor.conversation_id
+    raw = await read_body(request, MOST_BODY_BYTES)
+    visitor, accepted, question = await run_in_threadpool(_accept, services, request, raw)
+    if question is not None:
+        _start(services, question)
+    return streams.event_stream(_events(services, visitor, accepted.turn, accepted))
+
+
+def _accept(services: Services, request: Request, raw: bytes) -> tuple[Visitor, Accepted, _Question | None]:
+    """Stores the message and, where the agent is to answer it, holds its price."""
+    visitor = visitor_of(services, request)
+    body = parse_json(MessageBody, raw)
+    database, tenant, chat = services.database, visitor.tenant, visitor.chat
+    # What is sent again or goes to a person costs the account nothing.
+    if conversations.is_new_question(database, tenant.id, visitor.conversation_id, body.id):
+        widget_access.count_message(services, request, visitor)
+    accepted = conversations.accept(
+        database, tenant.id, chat.id, visitor.conversation_id, body.id or new_id(), body.text
     )
-    scope = Scope(
-        tenant=visitor.tenant,
-        space_ids=tuple(visitor.chat.site_space_ids or visitor.chat.default_space_ids) or None,
-        sees_communications=visitor.chat.site_sees_communications,
-    )
-    message_id, llm_model = new_id(), services.agent.model_name()
-    await run_in_threadpool(hold_message, services.database, visitor.tenant.id, message_id, llm_model)
+    if accepted.next != "ask":
+        return visitor, accepted, None
+    try:
+        with database.read() as connection:
+            allowed = space_access.allowed_spaces(tenant.id, connection, chat_id=chat.id)
+        space_ids = space_access.within(allowed, chat.site_space_ids or chat.default_space_ids or None)
+        request_id = new_id()
+        llm_model = services.agent.model_name(scope_of(tenant, chat, space_ids, is_visitor=True))
+        hold_message(database, tenant.id, request_id, llm_model)
+    except ParleyError:
+        conversations.end_without_answer(database, accepted.turn, "failed")
+        raise
+    return visitor, accepted, _Question(visitor, accepted.turn, accepted.history, space_ids, request_id, llm_model)
+
+
+def _start(services: Services, question: _Question) -> None:
+    visitor, turn, reply_id = question.visitor, question.turn, new_id()
+    scope = scope_of(visitor.tenant, visitor.chat, question.space_ids, is_visitor=True)
     events = billed(
         services.database,
         visitor.tenant.id,
-        message_id,
-        llm_model,
-        services.agent.answer(scope, text, history),
-        also=lambda connection, done: _store(connection, visitor, text, done),
+        question.request_id,
+        question.llm_model,
+        services.agent.answer(scope, turn.text, question.history),
+        also=lambda connection, done: conversations.keep_answer(
+            connection, turn, reply_id, done.markdown, streams.stored_answer(question.request_id, done)
+        ),
     )
-    return EventSourceResponse(stream_events(events, message_id))
+
+    async def state() -> State:
+        return await run_sync(conversations.touch, services.database, turn)
+
+    async def on_failure(ended_as: State) -> None:
+        if ended_as != "handed_over":
+            status: Literal["failed", "cancelled"] = "cancelled" if ended_as == "cancelled" else "failed"
+            await run_sync(conversations.end_without_answer, services.database, turn, status)
+
+    about = {"request_id": question.request_id, "reply_id": reply_id, "handed_over": False}
+    services.answers.start(answer_key(turn), events, state=state, on_failure=on_failure, about=about)
 
 
-def _store(connection: Connection, visitor: Visitor, question: str, done: Done) -> None:
-    turns = [(conversations.VISITOR_LABEL, question), (conversations.AGENT_LABEL, done.markdown)]
-    conversations.append(visitor.tenant.id, connection, visitor.conversation_id, turns)
+def answer_key(turn: Turn) -> str:
+    return f"{turn.conversation_id}:{turn.id}"
+
+
+async def _events(
+    services: Services, visitor: Visitor, turn: Turn, accepted: Accepted | None = None, after: int = 0
+) -> AsyncGenerator[ServerSentEvent, None]:
+    """The answer to a message: in work here, or in another process, or ended."""
+    answer = services.answers.get(answer_key(turn))
+    if answer is not None and (accepted is None or accepted.next in ("ask", "wait")):
+        async for event in streams.followed(answer, after=after):
+            yield event
+        return
+    reply = accepted.reply if accepted is not None else None
+    read = partial(conversations.read_turn, services.database, visitor.tenant.id, turn.conversation_id, turn.id)
+    while reply is None:
+        turn, reply = await run_sync(read)
+        if turn.status == "kept":
+            yield streams.handed_over(after + 1, turn.id)
+            return
+        if turn.status in ("failed", "cancelled") or (turn.status == "answering" and conversations.is_stale(turn)):
+            code = "cancelled" if turn.status == "cancelled" else "answer_lost"
+            error = Unavailable("The message was not answered: send it again.", code=code, retry_after_s=1)
+            yield streams.failed(after + 1, error)
+            return
+        if reply is None:
+            await anyio.sleep(POLL_S)
+    assert reply.answer is not None, "an agent's turn has its answer"
+    async for event in streams.replayed(reply.answer, after=after, reply_id=reply.id, handed_over=False):
+        yield event
+
+
+async def follow_message(request: Request) -> Response:
+    """The events of a message's answer, from the one after Last-Event-ID on."""
+    services: Services = request.app.state.services
+    visitor, turn = await run_in_threadpool(_message_of, services, request)
+    return streams.event_stream(_events(services, visitor, turn, after=streams.last_event_id(request)))
+
+
+async def cancel_message(request: Request) -> Response:
+    services: Services = request.app.state.services
+    visitor, turn = await run_in_threadpool(_message_of, services, request)
+    was_in_work = await run_in_threadpool(
+        conversations.cancel, services.database, visitor.tenant.id, visitor.conversation_id, turn.id
+    )
+    if was_in_work:
+        services.answers.stop(answer_key(turn), "cancelled")
+    return Response(status_code=204)
+
+
+def _message_of(services: Services, request: Request) -> tuple[Visitor, Turn]:
+    visitor = visitor_of(services, request)
+    message_id = parse_id(request.path_params["message_id"])
+    if message_id is None:
+        raise NotFound("No such message.")
+    turn, _ = conversations.read_turn(services.database, visitor.tenant.id, visitor.conversation_id, message_id)
+    return visitor, turn
 
 
 def read_messages(request: Request) -> Response:
     services: Services = request.app.state.services
-    visitor = _visitor(services, request)
-    turns = conversations.read_turns(services.database, visitor.tenant.id, visitor.conversation_id)
-    items = [
-        ConversationMessage(
-            role="visitor" if item.label == conversations.VISITOR_LABEL else "agent", text=item.text, at=item.at
+    visitor = visitor_of(services, request)
+    conversation, turns = conversations.read(services.database, visitor.tenant.id, visitor.conversation_id)
+    state = ConversationState()
+    if conversation is not None:
+        state = ConversationState(
+            taken_over=conversation.operator_name is not None,
+            operator_name=conversation.operator_name,
+            person_requested=conversation.person_requested_at is not None,
         )
-        for _, item in turns
-    ]
-    return json_response(Conversation(items=items))
+    return json_response(Conversation(items=[message_of(turn) for turn in turns], state=state))
 
 
-def _open_chat(services: Services, request: Request, public_key: str) -> tuple[Tenant, Chat]:
-    """Raises NotFound for a key that opens nothing, NotPermitted for an Origin that is not the account's."""
-    _limit(services, "address", _address(request))
-    with services.database.read() as connection:
-        chat = chats.find_by_public_key(connection, public_key)
-        tenant = accounts.get_tenant(chat.tenant_id, connection) if chat else None
-    if chat is None or tenant is None or "chat" not in tenant.features:
-        raise NotFound("No such chat.")
-    _check_origin(services, request, tenant)
-    return tenant, chat
+def message_of(turn: Turn) -> ConversationMessage:
+    return ConversationMessage(
+        id=turn.id,
+        role=turn.role,
+        text=turn.text,
+        at=turn.at,
+        status=turn.status,
+        reply_to=turn.reply_to,
+        author=turn.author,
+        citations=streams.citations_of(turn.answer["context"]) if turn.answer else [],
+        feedback=turn.feedback,
+    )
 
 
-def _visitor(services: Services, request: Request) -> Visitor:
-    token = bearer_token(request, allow_header=False)
-    claims = services.keyring.open_token(TOKEN_PURPOSE, token) if token else None
-    if claims is None:
-        raise NotAuthenticated("The visitor's token is missing, wrong or expired.", code="invalid_visitor_token")
-    _limit(services, "visitor", str(claims["conversation"]))
-    _limit(services, "address", _address(request))
-    with services.database.read() as connection:
-        tenant = accounts.get_tenant(claims["tenant"], connection)
-        chat = chats.get(claims["tenant"], connection, claims["chat"])
-    if tenant is None or chat is None or not chat.is_active or "chat" not in tenant.features:
-        raise NotFound("No such chat.")
-    if not tenant.is_active:
-        raise NotPermitted("The client is paused.", code="client_inactive")
-    _check_origin(services, request, tenant)
-    return Visitor(tenant=tenant, chat=chat, conversation_id=claims["conversation"])
+async def send_feedback(request: Request) -> Response:
+    return await run_in_threadpool(_send_feedback, request, await read_body(request, MOST_BODY_BYTES))
 
 
-def _limit(services: Services, kind: str, name: str) -> None:
-    enforce_limit(services.database, f"widget:{kind}:{name}", services.settings.widget_requests_per_minute)
+def _send_feedback(request: Request, raw: bytes) -> Response:
+    services: Services = request.app.state.services
+    visitor = visitor_of(services, request)
+    body = parse_json(FeedbackBody, raw)
+    conversations.rate(
+        services.database, visitor.tenant.id, visitor.conversation_id, body.message_id, body.value, body.comment
+    )
+    return Response(status_code=204)
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else "unknown"
+async def send_contact(request: Request) -> Response:
+    return await run_in_threadpool(_send_contact, request, await read_body(request, MOST_BODY_BYTES))
 
 
-def _check_origin(services: Services, request: Request, tenant: Tenant) -> None:
-    """A browser says on which page it runs; a GET of the same origin says nothing, and may."""
-    origin = request.headers.get("origin")
-    if origin is None and request.method == "GET":
-        return
-    if origin not in (tenant.widget_origins or _own_origins(services.settings.effective_public_url)):
-        raise NotPermitted("The chat may not be used from this page.", code="origin_not_allowed")
-
-
-def _own_origins(public_url: str) -> set[str]:
-    """The server's own origin, never what a Host header claims; all names of loopback are one."""
-    own = urlsplit(public_url)
-    names = LOOPBACK_NAMES if own.netloc.rsplit(":", 1)[0] in LOOPBACK_NAMES else (own.netloc.rsplit(":", 1)[0],)
-    port = f":{own.port}" if own.port else ""
-    return {f"{own.scheme}://{name}{port}" for name in names}
+def _send_contact(request: Request, raw: bytes) -> Response:
+    services: Services = request.app.state.services
+    visitor = visitor_of(services, request)
+    body = parse_json(ContactBody, raw)
+    given = {name: (getattr(body, name) or "").strip() for name in ("name", "email", "phone")}
+    contact = {name: value for name, value in given.items() if value}
+    if contact and not (contact.get("email") or contact.get("phone")):
+        raise InvalidRequest("email: an e-mail address or a phone number is needed to reach you.", param="email")
+    message = (body.message or "").strip() or None
+    conversations.request_person(
+        services.database, visitor.tenant.id, visitor.chat.id, visitor.conversation_id, contact, message
+    )
+    return Response(status_code=204)
 
 
 ROUTES = (
@@ -212,4 +369,8 @@ ROUTES = (
     Route("/widget/v1/visitors", create_visitor, methods=["POST"]),
     Route("/widget/v1/messages", send_message, methods=["POST"]),
     Route("/widget/v1/messages", read_messages, methods=["GET"]),
+    Route("/widget/v1/messages/{message_id}/events", follow_message, methods=["GET"]),
+    Route("/widget/v1/messages/{message_id}/cancel", cancel_message, methods=["POST"]),
+    Route("/widget/v1/feedback", send_feedback, methods=["POST"]),
+    Route("/widget/v1/contact", send_contact, methods=["POST"]),
 )

@@ -6,7 +6,22 @@ import subprocess
 import sys
 import time
 
-BENCHES = ("server", "reads", "money", "retrieval", "speech", "diarization", "memory", "chat")
+BENCHES = (
+    "server",
+    "reads",
+    "mcp",
+    "agent",
+    "money",
+    "retrieval",
+    "documents",
+    "index_scale",
+    "analysis",
+    "speech",
+    "diarization",
+    "memory",
+    "chat",
+    "chat_streams",
+)
 
 
 def main() -> int:

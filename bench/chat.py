@@ -1,6 +1,8 @@
 """How well the chat answers over the demo company's documents and calls: `python -m bench.chat [extractive] [model]`.
 
-Asks each question of `demo/questions.toml`. Right source: the first passage cited stands where the question says. Right
+Asks each question of `demo/questions.toml` and of `bench/questions`: the engine is tuned on `demo` and `development`,
+and `held_out` says how it does on others. `--set=demo` (or another) asks one set alone. Right source: the first
+passage cited stands where the question says. Right
 words: the answer contains one of the expected ones. Refused: an unanswerable question was answered "not found". The
 calls are indexed from their scripts, so recognition errors are not in these figures. For the model also: seconds to
 the first text and tokens a second, which mean something on an idle machine only. `--list` prints each answer.
@@ -15,7 +17,8 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,15 +26,21 @@ from uuid import uuid4
 
 from chat.engines import Done, Engine, Passage, Text, choose_engine
 from ingest.documents.parse import parse
-from rag.chunking import Line, chunk_sections, chunk_timeline
+from rag.chunking import chunk_sections
 from rag.embedding import Embedder, choose_embedder
 from rag.index import Filter, Point
 from rag.language_model import open_language_model
 from rag.qdrant_edge_index import EdgeIndex
 from rag.search import Found, Searcher
+from rag.timeline_chunks import Line, chunk_timeline
 from store.settings import load_settings
 
 DEMO = Path(__file__).parents[1] / "demo"
+SETS = {
+    "demo": DEMO / "questions.toml",
+    "development": Path(__file__).parent / "questions" / "development.toml",
+    "held_out": Path(__file__).parent / "questions" / "held_out.toml",
+}
 PASSAGES = 8
 
 
@@ -43,16 +52,17 @@ class Knowledge:
     embedder: Embedder
     tenant_id: str
 
-    def search(self, query: str) -> list[Passage]:
-        return [_passage(found) for found in self.searcher.search(self.tenant_id, query, Filter(), PASSAGES)]
+    def search(self, query: str, limit: int = PASSAGES) -> list[Passage]:
+        return [passage_of(found) for found in self.searcher.search(self.tenant_id, query, Filter(), limit)]
 
     async def retrieve(self, query: str) -> list[Passage]:
         return await asyncio.to_thread(self.search, query)
 
-    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        def cosines() -> list[float]:
-            similar = self.embedder.embed_passages(list(texts)) @ self.embedder.embed_queries([query])[0]
-            return [float(value) for value in similar]
+    async def score(self, queries: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        def cosines() -> list[list[float]]:
+            similar = self.embedder.embed_queries(list(queries)) @ self.embedder.embed_passages(list(texts)).T
+            rows: list[list[float]] = similar.tolist()
+            return rows
 
         return await asyncio.to_thread(cosines)
 
@@ -86,17 +96,18 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().replace("ё", "е").split())
 
 
-def _passage(found: Found) -> Passage:
+def passage_of(found: Found) -> Passage:
     payload = found.payload
     return Passage(
         "communication" if payload["kind"] == "communication" else "document",
         found.id,
-        str(payload["title"]),
+        str(payload.get("title")),
         found.text,
         score=found.score,
         coverage=found.coverage,
         cosine=found.dense,
-        context_item={"source": payload["source"]},
+        term_weights=found.idf,
+        context_item={"source": payload.get("source")},
     )
 
 
@@ -124,6 +135,29 @@ def _points(embedder: Embedder) -> list[Point]:
     return [
         Point(str(uuid4()), vector, text, payload) for (_, text, payload), vector in zip(passages, vectors, strict=True)
     ]
+
+
+def read_questions(name: str) -> list[dict[str, Any]]:
+    """A set's questions. A call's file is as good a name of it as its record."""
+    company = tomllib.loads((DEMO / "company.toml").read_text(encoding="utf-8"))
+    records = {call["file"]: call["record_id"] for call in company["call"]}
+    questions: list[dict[str, Any]] = tomllib.loads(SETS[name].read_text(encoding="utf-8"))["question"]
+    for question in questions:
+        source = question.get("source", {})
+        question["source"] = {kind: records.get(named, named) for kind, named in source.items()}
+    return questions
+
+
+@contextmanager
+def open_demo(embedder: Embedder) -> Iterator[Knowledge]:
+    with tempfile.TemporaryDirectory() as folder:
+        index = EdgeIndex(Path(folder), embedder.dimension)
+        tenant_id = str(uuid4())
+        index.upsert(tenant_id, _points(embedder))
+        try:
+            yield Knowledge(Searcher(index, embedder), embedder, tenant_id)
+        finally:
+            index.close()
 
 
 async def ask(engine: Engine, knowledge: Knowledge, question: dict[str, Any]) -> Result:
@@ -176,40 +210,37 @@ def listing(results: Sequence[Result]) -> None:
         print("  | " + result.done.markdown.replace("\n", "\n  | "))
 
 
-async def measure(names: Sequence[str], only: Sequence[str], *, list_all: bool) -> None:
+async def measure(names: Sequence[str], sets: Sequence[str], only: Sequence[str], *, list_all: bool) -> None:
     settings = load_settings()
     spec = choose_embedder(settings)
     if spec is None:
         print("no embedding model is installed: parley models pull")
         return
-    embedder = spec.load(2)
-    questions = tomllib.loads((DEMO / "questions.toml").read_text(encoding="utf-8"))["question"]
-    questions = [question for question in questions if not only or question["id"] in only]
-    with tempfile.TemporaryDirectory() as folder:
-        index = EdgeIndex(Path(folder), embedder.dimension)
-        tenant_id = str(uuid4())
-        index.upsert(tenant_id, _points(embedder))
-        knowledge = Knowledge(Searcher(index, embedder), embedder, tenant_id)
+    with open_demo(spec.load(2)) as knowledge:
         for name in names:
             model = open_language_model(settings) if name == "model" else None
             if name == "model" and model is None:
                 print("\nmodel: none is installed or configured (parley models pull)")
                 continue
             engine = choose_engine(settings, model, knowledge.score)
-            results = [await ask(engine, knowledge, question) for question in questions]
-            if list_all:
-                listing(results)
-            report(name if model is None else model.name, results)
+            for set_name in sets:
+                questions = [each for each in read_questions(set_name) if not only or each["id"] in only]
+                results = [await ask(engine, knowledge, question) for question in questions]
+                if list_all:
+                    listing(results)
+                if results:
+                    report(f"{name if model is None else model.name}, {set_name}", results)
             if model is not None:
                 await model.aclose()
-        index.close()
 
 
 def main() -> None:
-    arguments = sys.argv[1:]
+    options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
+    arguments = [argument for argument in sys.argv[1:] if argument not in options]
     names = [name for name in ("extractive", "model") if name in arguments] or ["extractive", "model"]
-    only = [argument for argument in arguments if argument not in ("extractive", "model", "--list")]
-    asyncio.run(measure(names, only, list_all="--list" in arguments))
+    only = [argument for argument in arguments if argument not in ("extractive", "model")]
+    sets = [name for name in SETS if f"--set={name}" in options] or list(SETS)
+    asyncio.run(measure(names, sets, only, list_all="--list" in options))
 
 
 if __name__ == "__main__":

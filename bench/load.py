@@ -8,14 +8,14 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 CONNECTIONS = 8
 
 
 @dataclass(frozen=True)
 class Load:
-    """GETs of `paths`, taken in turn by all connections, for `seconds`."""
+    """GETs of `paths`, or POSTs of `bodies` to the only one, taken in turn by all connections, for `seconds`."""
 
     host: str
     port: int
@@ -23,15 +23,17 @@ class Load:
     headers: dict[str, str]
     seconds: float
     connections: int = CONNECTIONS
+    bodies: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Answered:
-    """`p50_ms` and `p99_ms` are times from sending a request to the end of its answer."""
+    """`p50_ms` and the others are times from sending a request to the end of its answer."""
 
     requests: int
     seconds: float
     p50_ms: float
+    p95_ms: float
     p99_ms: float
     bytes_each: float
 
@@ -105,6 +107,11 @@ async def _ask_all(load: Load) -> Answered:
     headers = {"Host": f"{load.host}:{load.port}", **load.headers}
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     requests = [f"GET {path} HTTP/1.1\r\n{head}\r\n".encode() for path in load.paths]
+    if load.bodies:
+        head += "Content-Type: application/json\r\n"
+        bodies = [body.encode() for body in load.bodies]
+        begin = f"POST {load.paths[0]} HTTP/1.1\r\n{head}"
+        requests = [f"{begin}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
     loop = asyncio.get_running_loop()
     began = time.perf_counter()
     askers = [
@@ -124,6 +131,7 @@ async def _ask_all(load: Load) -> Answered:
         requests=len(times),
         seconds=seconds,
         p50_ms=times[len(times) // 2] * 1000,
+        p95_ms=times[int(len(times) * 0.95)] * 1000,
         p99_ms=times[int(len(times) * 0.99)] * 1000,
         bytes_each=sum(asker.bytes for asker in askers) / len(times),
     )

@@ -1,4 +1,4 @@
-"""The agent of a chat: its engine over the tools, with the tenant, the spaces and the sources that the chat allows."""
+"""The agent of a chat: its engine over the tools, with the tenant, the spaces, the tools and the model of the chat."""
 
 from __future__ import annotations
 
@@ -6,50 +6,75 @@ import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import anyio.to_thread
-import numpy as np
+from pydantic import BaseModel
 from pydantic_core import to_json
 
-from chat.contract import Engine, Event, Message, Passage
+from chat.contract import Engine, Event, Message, Passage, PassageKind
 from chat.contract import ToolError as ChatToolError
 from chat.engines import choose_engine
+from chat.likeness import Likeness
 from ingest.workshop import Workshop
-from mcp_server.registry import Registry, ToolContext, ToolError, ToolNotFound
-from mcp_server.tools.communications import CommunicationPage
+from mcp_server.call_log import Caller, CallLog
+from mcp_server.readable import with_quoted_named
+from mcp_server.registry import Registry, ToolContext, ToolError
+from mcp_server.tools.communication_card import CommunicationCard
+from mcp_server.tools.communications import CommunicationItem, CommunicationPage
 from mcp_server.tools.knowledge import DocumentPage
-from mcp_server.tools.shapes import FoundCommunication, FoundDocument
-from rag.language_model import LanguageModel, open_language_model, resolve_model
+from mcp_server.tools.memory import MemoryPage
+from mcp_server.tools.shapes import FoundCommunication, FoundDocument, FoundMemory
+from rag.language_model import LanguageModel, models_of_chats, resolve_model
 from store.accounts import Tenant
+from store.chats import Chat
 from store.errors import Unavailable
 
 PASSAGES_A_SEARCH = 8
+DOCUMENT_TOOLS = ("search_documents", "list_kb_spaces")
+SITE_TOOLS = ("search_communications", "get_communication")
+"""What the owner of a chat may open to visitors beside documents."""
+CHAT_TOOLS = (*DOCUMENT_TOOLS, *SITE_TOOLS, "search_memory")
+"""All that a chat of the company's own people can have."""
+OWN_CHANNEL = "widget"
+_MOST_PAGES = 4
+_LONGEST_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one conversation may be answered from. `space_ids` None: every space of the tenant."""
+    """What one conversation may be answered from, and how. `space_ids` None: every space of the tenant; `model` None:
+    the server's. No visitor of a site is told what is remembered of people, or what analysis made of conversations."""
 
     tenant: Tenant
     space_ids: tuple[str, ...] | None
-    sees_communications: bool
+    tools: tuple[str, ...]
+    is_visitor: bool = False
+    instructions: str = ""
+    model: str | None = None
 
-    @property
-    def tools(self) -> tuple[str, ...]:
-        documents = ("search_documents", "list_kb_spaces")
-        return (*documents, "search_communications", "get_communication") if self.sees_communications else documents
+
+def scope_of(tenant: Tenant, chat: Chat, space_ids: tuple[str, ...] | None, *, is_visitor: bool) -> Scope:
+    """What the company's own people, or the visitors of its site, are answered from in a chat. `space_ids` are those
+    that this conversation may see."""
+    if is_visitor:
+        tools = (*DOCUMENT_TOOLS, *(name for name in SITE_TOOLS if name in chat.site_tools))
+    else:
+        tools = tuple(name for name in CHAT_TOOLS if chat.tools is None or name in chat.tools)
+    return Scope(tenant, space_ids, tools, is_visitor, chat.instructions, chat.model)
 
 
 class Agent:
-    """Answers questions. The engine is chosen at the first one: what it needs is imported and started then."""
+    """Answers questions. A model's engine is made with the first question for it, and kept: what it needs is imported
+    and started then."""
 
-    def __init__(self, house: Workshop, registry: Registry) -> None:
+    def __init__(self, house: Workshop, registry: Registry, calls: CallLog) -> None:
         self._house = house
         self._registry = registry
-        self._model: LanguageModel | None = None
-        self._engine: Engine | None = None
+        self._calls = calls
+        self._models: list[LanguageModel] = []
+        self._engines: dict[tuple[str, str, bool], Engine] = {}
+        self._likeness = Likeness(house.indexes)
         self._choosing = threading.Lock()
 
     async def answer(self, scope: Scope, question: str, history: Sequence[Message]) -> AsyncGenerator[Event, None]:
@@ -57,54 +82,60 @@ class Agent:
 
         Raises store.errors.UpstreamFailed where the model fails, Unavailable where none is ready.
         """
-        box = _ToolBox(self._house, self._registry, scope)
-        engine = await anyio.to_thread.run_sync(self._choose_engine)
-        async with aclosing(engine.answer(question, history, box.retrieve, box)) as events:
+        box = _ToolBox(self._house, self._registry, self._calls, scope)
+        engine = await anyio.to_thread.run_sync(self._choose_engine, scope)
+        async with aclosing(engine.answer(question, history, box.retrieve, box, scope.instructions)) as events:
             async for event in events:
                 yield event
 
-    def model_name(self) -> str | None:
-        """The model that may be asked; None where answers are put together without one."""
-        return resolve_model(self._house.settings).name or None
+    def model_name(self, scope: Scope) -> str | None:
+        """The model that may be asked, by which a message is priced; None where answers are put together without
+        one."""
+        return resolve_model(self._house.settings, self._wanted(scope)).name or None
 
     async def aclose(self) -> None:
-        if self._model is not None:
-            await self._model.aclose()
+        for model in self._models:
+            await model.aclose()
 
-    def _choose_engine(self) -> Engine:
-        choice = resolve_model(self._house.settings)
+    def _wanted(self, scope: Scope) -> str | None:
+        """The chat's own model. One that the operator has taken away since gives way to the server's."""
+        if scope.model is None or scope.model not in models_of_chats(self._house.settings):
+            return None
+        return scope.model
+
+    def _choose_engine(self, scope: Scope) -> Engine:
+        wanted = self._wanted(scope)
+        choice = resolve_model(self._house.settings, wanted)
         if choice.kind == "local" and choice.problem:
             raise Unavailable(choice.problem, retry_after_s=60)
+        scorer = self._likeness if self._likeness.is_there else None
+        key = (choice.kind, choice.name, scorer is not None)
         with self._choosing:
-            if self._engine is None:
-                self._model = open_language_model(self._house.settings)
-                scorer = self._similarities if self._house.embedder is not None else None
-                self._engine = choose_engine(self._house.settings, self._model, scorer)
-            return self._engine
-
-    async def _similarities(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        return await anyio.to_thread.run_sync(self._similarities_now, query, list(texts))
-
-    def _similarities_now(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        assert self._house.embedder is not None
-        vectors = self._house.embedder.embed_queries([query, *texts])
-        scores: list[float] = np.asarray(vectors[1:] @ vectors[0]).tolist()
-        return scores
+            engine = self._engines.get(key)
+            if engine is None:
+                model = self._house.models.open_chat(wanted)
+                if model is not None:
+                    self._models.append(model)
+                engine = choose_engine(self._house.settings, model, scorer)
+                self._engines[key] = engine
+            return engine
 
 
 class _ToolBox:
     """The registry's tools for one conversation."""
 
-    def __init__(self, house: Workshop, registry: Registry, scope: Scope) -> None:
+    def __init__(self, house: Workshop, registry: Registry, calls: CallLog, scope: Scope) -> None:
         self._registry = registry
+        self._calls = calls
         self._scope = scope
         self._context = ToolContext(
             tenant=scope.tenant,
             database=house.database,
-            searcher=house.searcher,
+            retriever=house.retriever,
             public_url=house.settings.effective_public_url,
             space_ids=scope.space_ids,
             chat_quiet_s=house.settings.chat_quiet_s,
+            sees_analysis=not scope.is_visitor,
         )
 
     def schemas(self) -> Sequence[Mapping[str, Any]]:
@@ -121,11 +152,38 @@ class _ToolBox:
         if name not in self._scope.tools:
             raise ChatToolError(f"tool not found: {name[:100]}")
         try:
-            result = await anyio.to_thread.run_sync(partial(self._registry.call, self._context, name, arguments))
+            result = await anyio.to_thread.run_sync(self._call_now, name, arguments, self._scope.is_visitor)
         except ToolError as error:
             raise ChatToolError(str(error)) from error
-        items = result.items if isinstance(result, (CommunicationPage, DocumentPage)) else []
-        return to_json(result).decode(), [_passage(item) for item in items]
+        items = result.items if isinstance(result, (CommunicationPage, DocumentPage, MemoryPage)) else []
+        return to_json(with_quoted_named(result)).decode(), [_passage(item) for item in items]
+
+    def _call_now(self, name: str, arguments: dict[str, Any], hides_own: bool) -> BaseModel:
+        actor = "visitor" if self._scope.is_visitor else "chat"
+        with self._calls.recording(Caller(self._scope.tenant.id, actor), name, arguments) as measured:
+            result = self._registry.call(self._context, name, arguments)
+            if hides_own:
+                result = self._without_own(result, name, arguments)
+            measured.result(result)
+        return result
+
+    def _without_own(self, result: BaseModel, name: str, arguments: dict[str, Any]) -> BaseModel:
+        """The same without this agent's own conversations with visitors: what one of them asked, and what it said, is
+        no source, and nothing for another. Raises ToolError where it is one of them."""
+        if isinstance(result, CommunicationCard) and result.channel_type == OWN_CHANNEL:
+            raise ToolError(f"communication not found: {result.id}")
+        if not isinstance(result, CommunicationPage):
+            return result
+        items, cursor = _of_others(result), result.next_cursor
+        for _ in range(_MOST_PAGES):
+            if items or cursor is None:
+                return result.model_copy(update={"items": items, "next_cursor": cursor})
+            # A page of nothing else is followed by longer ones, until something is found.
+            more = {**arguments, "limit": _LONGEST_PAGE, "cursor": cursor}
+            page = self._registry.call(self._context, name, more)
+            assert isinstance(page, CommunicationPage)
+            items, cursor = _of_others(page), page.next_cursor
+        return result.model_copy(update={"items": items, "next_cursor": cursor})
 
     async def retrieve(self, query: str) -> list[Passage]:
         """The best passages of everything that this conversation may see."""
@@ -134,36 +192,46 @@ class _ToolBox:
 
     def _retrieve_now(self, arguments: dict[str, Any]) -> list[Passage]:
         passages: list[Passage] = []
-        for name in ("search_documents", "search_communications"):
-            if name not in self._scope.tools:
+        # Without those of a feature that the account lacks.
+        there = {tool.name for tool in self._registry.list_tools(self._scope.tenant)}
+        for name in ("search_documents", "search_communications", "search_memory"):
+            if name not in self._scope.tools or name not in there:
                 continue
-            try:
-                page = self._registry.call(self._context, name, arguments)
-            except ToolNotFound:  # the account lacks the feature
-                continue
-            assert isinstance(page, (CommunicationPage, DocumentPage))
-            passages += [_passage(item) for item in page.items if not _is_own(item)]
+            page = self._call_now(name, arguments, hides_own=True)
+            assert isinstance(page, (CommunicationPage, DocumentPage, MemoryPage))
+            passages += [_passage(item) for item in page.items]
         return passages
 
 
-def _is_own(item: FoundCommunication | FoundDocument) -> bool:
-    """Earlier conversations with this very agent: what somebody asked it, and what it said, is no source."""
-    return isinstance(item, FoundCommunication) and item.channel_type == "widget"
+def _of_others(page: CommunicationPage) -> list[CommunicationItem]:
+    return [item for item in page.items if item.channel_type != OWN_CHANNEL]
 
 
-def _passage(item: FoundCommunication | FoundDocument) -> Passage:
+def _passage(item: FoundCommunication | FoundDocument | FoundMemory) -> Passage:
     found = item.found
-    is_document = isinstance(item, FoundDocument)
+    kind: PassageKind
+    shape: type[FoundCommunication | FoundDocument | FoundMemory]
+    if isinstance(item, FoundDocument):
+        kind, id_, title, snippet = "document", item.chunk_id, item.title, item.snippet
+        shape = FoundDocument
+    elif isinstance(item, FoundMemory):
+        kind, id_, title, snippet = "memory", item.id, item.speaker_name, item.content
+        shape = FoundMemory
+    else:
+        kind, id_, title, snippet = "communication", item.id, item.title, item.snippet
+        shape = FoundCommunication
     return Passage(
-        kind="document" if is_document else "communication",
-        id=found.id if found else item.chunk_id if isinstance(item, FoundDocument) else item.id,
-        title=item.title,
-        text=found.text if found else item.snippet,
+        kind=kind,
+        id=found.id if found else id_,
+        title=title,
+        text=found.text if found else snippet,
         score=found.score if found else 0.0,
         coverage=found.coverage if found else None,
         cosine=found.dense if found else None,
+        term_weights=found.idf if found else {},
         page=item.page if isinstance(item, FoundDocument) else None,
         url=item.url,
         start_ms=item.start_ms if isinstance(item, FoundCommunication) else None,
-        context_item=item.model_dump(mode="json"),
+        # What a tool tells beside that is for agents: the context of a reply has a documented shape.
+        context_item=item.model_dump(mode="json", include=set(shape.model_fields)),
     )

@@ -17,7 +17,6 @@ from chat.language import PHRASES, Language
 from chat.prompts import (
     NOT_FOUND_MARK,
     bounded_history,
-    cut_to_tokens,
     question_message,
     says_not_found,
     source_block,
@@ -25,10 +24,12 @@ from chat.prompts import (
     tool_block,
 )
 from rag.language_model import LanguageModel, TokenUsage, ToolCall, estimate_message_tokens, estimate_tokens
+from rag.prompt_data import cut_to_tokens
 from store.errors import ParleyError, UpstreamFailed
 
 SOURCES = 8
 ANSWER_TOKENS = 1000
+INSTRUCTIONS_SHARE = 4  # of a prompt: the longest instructions fit into the usual one
 LEAST_RESULT_TOKENS = 300
 
 log = structlog.get_logger(__name__)
@@ -53,13 +54,18 @@ async def answer_with_tools(
     passages: Sequence[Passage],
     language: Language,
     tools: ToolBox | None,
+    instructions: str = "",
 ) -> AsyncGenerator[Event, None]:
     """Status, Text and Done events. Raises UpstreamFailed for an answer without a word."""
     deadline = asyncio.get_running_loop().time() + limits.total_s
-    shown, blocks = _blocks(passages, model.max_prompt_tokens // (3 if tools is not None else 2))
+    wishes = cut_to_tokens(instructions, model.max_prompt_tokens // INSTRUCTIONS_SHARE)
+    system = system_prompt(language, is_local=False, has_tools=tools is not None, instructions=wishes)
+    left = model.max_prompt_tokens - (estimate_tokens(wishes) if wishes else 0)
+    shown, blocks = _blocks(passages, left // (3 if tools is not None else 2))
     citations = Citations(shown)
-    messages = _messages(question, history, blocks, language, model.max_prompt_tokens, has_tools=tools is not None)
+    messages = _messages(system, question, history, blocks, language, left, has_tools=tools is not None)
     schemas = list(tools.schemas()) if tools is not None else []
+    offered = {schema["function"]["name"] for schema in schemas}
     schema_tokens = estimate_tokens(json.dumps(schemas)) if schemas else 0
     markdown, tokens, tool_calls, step = "", TokenUsage(), 0, 0
     while True:
@@ -90,7 +96,8 @@ async def answer_with_tools(
         if not calls or is_last or tools is None:
             break
         for call in calls:
-            yield Status("tool", call.name)
+            if call.name in offered:
+                yield Status("tool", call.name)
         results = await _call_tools(tools, calls, limits)
         tool_calls += min(len(calls), limits.tool_calls_a_step)
         messages.append({"role": "assistant", "content": said or None, "tool_calls": [_as_openai(c) for c in calls]})
@@ -116,6 +123,7 @@ async def answer_with_tools(
 
 
 def _messages(
+    system: str,
     question: str,
     history: Sequence[Message],
     blocks: Sequence[str],
@@ -124,7 +132,7 @@ def _messages(
     *,
     has_tools: bool,
 ) -> list[dict[str, Any]]:
-    system = system_prompt(language, is_local=False, has_tools=has_tools)
+    """`max_tokens` are what the owner's instructions in `system` leave."""
     asked = question_message(language, blocks, cut_to_tokens(question, max_tokens // 3))
     left = max_tokens - estimate_tokens(system) - estimate_tokens(asked)
     earlier = bounded_history(history, min(max_tokens // (6 if has_tools else 4), left), longest_chars=4000)
@@ -158,7 +166,7 @@ async def _call_tools(
 async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[str, list[Passage]]:
     try:
         arguments = json.loads(call.arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _error("the arguments are not JSON")
     if not isinstance(arguments, dict):
         return _error("the arguments are not a JSON object")
@@ -167,6 +175,8 @@ async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[
             return await tools.call(call.name, arguments)
     except TimeoutError:
         reason = "the tool took too long"
+    except RecursionError:
+        reason = "the arguments are nested too deeply"
     except ToolError as error:
         reason = str(error)
     except ParleyError as error:

@@ -9,11 +9,14 @@ from functools import partial
 import anyio
 import structlog
 from anyio.to_thread import run_sync
+from prometheus_client import Counter
 
 from accounts import ledger
 from chat.contract import Done, Event
 from store.database import Connection, Database, now
 from store.errors import NotPermitted, ParleyError
+
+TOKENS = Counter("parley_chat_tokens_total", "Tokens of the language models that chats ask.", ["model", "kind"])
 
 log = structlog.get_logger(__name__)
 
@@ -57,6 +60,7 @@ async def billed(
             if isinstance(event, Done):
                 await run_sync(_charge, database, tenant_id, message_id, llm_model, event, also)
                 charged = True
+                _account(tenant_id, message_id, event)
             yield event
     finally:
         # The caller may have been cancelled: its money is given back all the same.
@@ -76,10 +80,31 @@ def _charge(
 ) -> None:
     line = ledger.Line("chat", 1, llm_model)
     with database.write() as connection:
-        ledger.use(tenant_id, connection, hold_key=_hold_key(message_id), key=f"chat:{message_id}", line=line)
-        ledger.charge(tenant_id, connection, hold_key=_hold_key(message_id), description=_DESCRIPTION)
+        # First: the conversation's row is locked before the account's, as everywhere.
         if also is not None:
             also(connection, done)
+        ledger.use(tenant_id, connection, hold_key=_hold_key(message_id), key=f"chat:{message_id}", line=line)
+        ledger.charge(tenant_id, connection, hold_key=_hold_key(message_id), description=_DESCRIPTION)
+
+
+def _account(tenant_id: str, message_id: str, done: Done) -> None:
+    """What the operator pays the provider, apart from what the client is charged."""
+    usage = done.usage
+    if not usage.model_calls:
+        return
+    TOKENS.labels(usage.model, "prompt").inc(usage.tokens.prompt_tokens)
+    TOKENS.labels(usage.model, "completion").inc(usage.tokens.completion_tokens)
+    log.info(
+        "chat_answered",
+        tenant_id=tenant_id,
+        message_id=message_id,
+        model=usage.model,
+        model_calls=usage.model_calls,
+        tool_calls=usage.tool_calls,
+        prompt_tokens=usage.tokens.prompt_tokens,
+        completion_tokens=usage.tokens.completion_tokens,
+        estimated=usage.tokens.estimated,
+    )
 
 
 def _release(database: Database, tenant_id: str, message_id: str) -> None:

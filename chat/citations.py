@@ -10,7 +10,7 @@ from rag.text_terms import terms
 
 # What counts as a citation wherever one is read, looked past or made harmless. Its group is the numbers.
 CITATION = re.compile(r"[\[［【]\s*(\d{1,3}(?:\s*[,;，；、]\s*\d{1,3})*)\s*[\]］】]")
-_OPEN = re.compile(r"[\[［【][\d\s,;，；、]{0,40}$")
+_OPEN = re.compile(r"(?:[\[［【][\d\s,;，；、]{0,40})+$")
 _LEAST_OVERLAP = 0.5
 _SENTENCE = re.compile(
     rf".*?[.!?…]+[»\")*]*(?:\s*{CITATION.pattern})*[.!?]?\s+(?=[^\s\[［【])|.*?\n+(?=[^\s\[［【])", re.DOTALL
@@ -45,19 +45,30 @@ class Citations:
         """`text` with every citation in the answer's numbers."""
 
         def replaced(match: re.Match[str]) -> str:
-            numbers = [int(number) for number in re.findall(r"\d+", match[1])]
-            return "".join(self.cite(self.shown[number - 1]) for number in numbers if 1 <= number <= len(self.shown))
+            return "".join(self.cite(self.shown[number - 1]) for number in self._known(match))
 
-        return CITATION.sub(replaced, text)
+        return CITATION.sub(replaced, self._without_unknown(text))
 
     def feed(self, delta: str) -> str:
         """The same for a stream: what may be the beginning of a citation waits for its end."""
-        text = self._pending + delta
+        text = self._without_unknown(self._pending + delta)
         self._pending = ""
         opened = _OPEN.search(text)
         if opened is not None:
             text, self._pending = text[: opened.start()], text[opened.start() :]
         return self.rewrite(text)
+
+    def _known(self, match: re.Match[str]) -> list[int]:
+        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+        return [number for number in numbers if 1 <= number <= len(self.shown)]
+
+    def _without_unknown(self, text: str) -> str:
+        """Until none is left: what stood around a citation that names nothing may look like one afterwards."""
+        while True:
+            dropped = CITATION.sub(lambda match: match[0] if self._known(match) else "", text)
+            if dropped == text:
+                return text
+            text = dropped
 
     def flush(self) -> str:
         """What still waited, at the end of the stream."""

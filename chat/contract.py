@@ -28,8 +28,8 @@ class Passage:
     """A found piece of a document or a communication, with the evidence that it fits the question.
 
     `coverage` is the share of the query's terms in the passage (0 to 1, rare terms weigh more), `cosine` the
-    similarity of the embeddings; None where the search did not say. `context_item` is what the answer's `context`
-    shows.
+    similarity of the embeddings; None where the search did not say. `term_weights` are the IDF of the query's terms in
+    the whole index, empty where not known. `context_item` is what the answer's `context` shows.
     """
 
     kind: PassageKind
@@ -39,6 +39,7 @@ class Passage:
     score: float = 0.0
     coverage: float | None = None
     cosine: float | None = None
+    term_weights: Mapping[str, float] = field(default_factory=dict)
     language: str | None = None
     page: int | None = None
     url: str | None = None
@@ -83,8 +84,8 @@ class Done:
 
 Event = Status | Text | Done
 Retrieve = Callable[[str], Awaitable[list[Passage]]]
-Scorer = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
-"""Cosine similarities of a query with each text."""
+Scorer = Callable[[Sequence[str], Sequence[str]], Awaitable[Sequence[Sequence[float]]]]
+"""Cosine similarities: a row for each query, in it one for each text."""
 
 
 class ToolError(Exception):
@@ -107,7 +108,15 @@ class Engine(Protocol):
     name: str
 
     def answer(
-        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
+        self,
+        question: str,
+        history: Sequence[Message],
+        retrieve: Retrieve,
+        tools: ToolBox | None = None,
+        instructions: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """Raises UpstreamFailed where the model provider fails, Unavailable where none is there."""
+        """`instructions` are the chat owner's wishes on tone and form.
+
+        Raises UpstreamFailed where the model provider fails, Unavailable where none is there.
+        """
         ...

@@ -20,7 +20,7 @@ from chat.contract import (
 )
 from chat.extractive_engine import ExtractiveEngine
 from chat.model_engine import ModelEngine
-from rag.language_model import LanguageModel, resolve_model
+from rag.language_model import LanguageModel, models_of_chats, resolve_model
 from store.settings import Settings
 
 __all__ = [
@@ -51,6 +51,13 @@ def choose_engine(settings: Settings, model: LanguageModel | None, scorer: Score
 
 def describe_engine(settings: Settings) -> tuple[bool, str]:
     """For `parley doctor`: whether all is well, and one line on what answers in the chat."""
+    works, says = _describe_model(settings)
+    own = resolve_model(settings).spelling
+    more = [name for name in models_of_chats(settings) if name not in ("none", own)]
+    return works, f"{says} A chat may also be set to {', '.join(more)}." if more else says
+
+
+def _describe_model(settings: Settings) -> tuple[bool, str]:
     choice = resolve_model(settings)
     extractive = "the chat quotes the best passages instead of writing answers"
     if choice.kind == "provider":

@@ -12,6 +12,7 @@ from itertools import pairwise
 from anyio import to_thread
 
 from chat.contract import Message, Passage, Retrieve, Scorer
+from chat.relevance import ANSWERS, ORDER, Reading, read
 from rag.sentences import sentence_ends
 from rag.text_terms import query_terms, terms
 
@@ -19,6 +20,8 @@ _NO_HEADING = re.compile(r"[.!?…;:,|\t]$|\d|[|\t]| [—–-] |^[-*•–—]")
 MAX_SENTENCE_CHARS = 400
 FOLLOW_UP_TERMS = 3
 MAX_PASSAGES = 5
+MAX_JUDGED = 6
+BESIDE = 0.5  # how much less than an answer may speak for what is shown beside one
 MAX_SENTENCES = 60  # of one passage; runs are tried within them
 _SENTENCES_BEFORE = 20  # how many of them may stand before the best one
 _COSINE_SHARE = 0.35
@@ -35,8 +38,8 @@ _ASKS_FOR_NUMBER = re.compile(
 class RelevanceRule:
     """When a passage counts as an answer's source: enough of the question's rare words, or fewer and close in meaning.
 
-    Chosen by hand for the multilingual encoder's cosines, from a dozen questions; other encoders need other bounds.
-    `python -m bench.chat` shows what they do.
+    For searches without a scorer, which have no more to go by; `chat.relevance` knows better where there is one. Chosen
+    by hand for the multilingual encoder's cosines, from a dozen questions.
     """
 
     sure_coverage: float = 0.62
@@ -115,20 +118,50 @@ def relevant_passages(question: str, passages: Sequence[Passage], rule: Relevanc
 
 
 async def find_evidence(
-    question: str, history: Sequence[Message], retrieve: Retrieve, rule: RelevanceRule
+    question: str, history: Sequence[Message], retrieve: Retrieve, rule: RelevanceRule, scorer: Scorer | None = None
 ) -> tuple[str, list[Passage]]:
     """The query that was searched and the passages that fit it, best first.
 
     A short question, or one that nothing fits, is searched again together with the user's turn before it.
     """
-    found = await to_thread.run_sync(relevant_passages, question, await retrieve(question), rule)
+    found = await _fitting(question, await retrieve(question), rule, scorer)
     before = next((message.content for message in reversed(history) if message.role == "user"), "")
     if not before or (found and len(query_terms(question)) > FOLLOW_UP_TERMS):
         return question, found
     joined = f"{before[:500]}\n{question}"
-    together = await to_thread.run_sync(relevant_passages, joined, await retrieve(joined), rule)
+    together = await _fitting(joined, await retrieve(joined), rule, scorer)
     known = {passage.id for passage in together}
     return joined, [*together, *(passage for passage in found if passage.id not in known)]
+
+
+async def _fitting(
+    question: str, passages: Sequence[Passage], rule: RelevanceRule, scorer: Scorer | None
+) -> list[Passage]:
+    """`relevant_passages`, or where meaning can be compared those that `chat.relevance` takes, in its order."""
+    if scorer is None or not any(passage.cosine for passage in passages):
+        return await to_thread.run_sync(relevant_passages, question, passages, rule)
+    reading = await to_thread.run_sync(reading_of, question, passages)
+    if not reading.texts:
+        return []
+    cosines = await scorer(reading.queries, reading.texts)
+    return await to_thread.run_sync(_chosen, reading, cosines)
+
+
+def reading_of(question: str, passages: Sequence[Passage]) -> Reading:
+    """Of the passages that coverage and cosine put first: several searches come one after the other."""
+
+    def place(passage: Passage) -> float:
+        return -(passage.coverage or 0.0) - (passage.cosine or 0.0)
+
+    first = sorted(passages, key=place)[:MAX_JUDGED]
+    return read(question, first, [split_sentences(passage.text) for passage in first])
+
+
+def _chosen(reading: Reading, cosines: Sequence[Sequence[float]]) -> list[Passage]:
+    judged = sorted(reading.judge(cosines), key=lambda pair: -ORDER(pair[1]))
+    if not judged or ANSWERS(judged[0][1]) < 0:
+        return []
+    return [passage for passage, evidence in judged if ANSWERS(evidence) >= -BESIDE]
 
 
 async def best_extracts(
@@ -139,7 +172,7 @@ async def best_extracts(
     if not parts:
         return []
     flat = [sentence for part in parts for sentence in part.sentences]
-    cosines: Sequence[float] = await scorer(question, flat) if scorer is not None else [0.0] * len(flat)
+    cosines: Sequence[float] = (await scorer([question], flat))[0] if scorer is not None else [0.0] * len(flat)
     assert len(cosines) == len(flat)
     return await to_thread.run_sync(_ranked, asked, parts, cosines, max_chars)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from chat.citations import Citations
+from chat.citations import CITATION, Citations
 from chat.contract import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
 from chat.language import PHRASES, Language, Phrases, detect_language
+from rag.prompt_data import without_unseen
 
 MAX_SOURCES = 3
 SECOND_SOURCE_SHARE = 0.7
@@ -26,12 +27,17 @@ class ExtractiveEngine:
         self._rule = rule or RelevanceRule()
 
     async def answer(
-        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
+        self,
+        question: str,
+        history: Sequence[Message],
+        retrieve: Retrieve,
+        tools: ToolBox | None = None,
+        instructions: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """See `Engine.answer`. Tools are not used."""
+        """See `Engine.answer`. Tools and instructions are not used."""
         yield Status("search")
         language = detect_language(question)
-        query, passages = await find_evidence(question, history, retrieve, self._rule)
+        query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         extracts = await best_extracts(query, passages, self._scorer)
         if not extracts:
             not_found = PHRASES[language].not_found
@@ -65,7 +71,12 @@ def quote(extracts: Sequence[Extract], language: Language, citations: Citations)
 
 def escape(text: str) -> str:
     """Text of a source, so that its links, citations, pictures and tags are shown and not obeyed."""
-    return _MARKUP.sub(r"\\\1", text)
+    return _MARKUP.sub(r"\\\1", CITATION.sub(_without_wide_brackets, without_unseen(text)))
+
+
+def _without_wide_brackets(citation: re.Match[str]) -> str:
+    """Markdown has no escape for them, and readers take them for a citation's."""
+    return citation[0] if (citation[0][0], citation[0][-1]) == ("[", "]") else f"({citation[1]})"
 
 
 def _unmarked(line: str) -> str:

@@ -1,6 +1,7 @@
 """An answer by a small local model: few extracts in, sentences out, each checked before anybody sees it.
 
-A sentence with a number that no source has ends the model's answer; quotes of the sources take its place.
+A sentence with a number, a name or a day that no source has ends the model's answer; quotes of the sources take its
+place.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from contextlib import aclosing
 import structlog
 
 from chat.citations import Citations, SentenceStream, append_citation, has_citation
+from chat.claims import Support, unsupported_days, unsupported_names
 from chat.contract import Done, Event, Message, Passage, Scorer, Text, Usage
 from chat.evidence import Extract, best_extracts
 from chat.extractive_engine import quote
@@ -18,19 +20,20 @@ from chat.language import PHRASES, Language
 from chat.numbers import numbers_in, unsupported_numbers
 from chat.prompts import (
     bounded_history,
-    cut_to_tokens,
     question_message,
     says_not_found,
     source_block,
     system_prompt,
 )
 from rag.language_model import LanguageModel, TokenUsage, estimate_tokens
+from rag.prompt_data import cut_to_tokens
 
 SOURCES = 3
 EXTRACT_CHARS = 800
 EXTRACT_TOKENS = 420  # what a small model reads in about 5 s on 2 cores
 ANSWER_TOKENS = 220
 HISTORY_TURNS = 2
+INSTRUCTIONS_CHARS = 600
 
 log = structlog.get_logger(__name__)
 
@@ -43,13 +46,18 @@ async def answer_locally(
     history: Sequence[Message],
     passages: Sequence[Passage],
     language: Language,
+    instructions: str = "",
 ) -> AsyncGenerator[Event, None]:
     """Text and Done events. `query` is what the passages were searched by; `passages` is not empty."""
     assert passages
     extracts = await best_extracts(query, passages, scorer, max_chars=EXTRACT_CHARS)
     shown, blocks = _blocks(extracts, min(EXTRACT_TOKENS, model.max_prompt_tokens // 2))
-    messages = _messages(question, history, blocks, language, model.max_prompt_tokens)
-    allowed = numbers_in([question, *(passage.text for passage in shown), *(passage.title for passage in shown)])
+    messages = _messages(question, history, blocks, language, model.max_prompt_tokens, instructions)
+    sources = [text for passage in shown for text in (passage.title, passage.text)]
+    numbers = numbers_in([question, *sources])
+    # Who asks and who answers may be called by their names.
+    spoken = [message.content for message in history[-HISTORY_TURNS:] if message.role == "user"]
+    support = Support.of(sources, [question, instructions, *spoken])
     citations, sentences = Citations(shown), SentenceStream()
     markdown, verdict, tokens = "", "", TokenUsage()
     cited: Passage | None = None
@@ -60,7 +68,7 @@ async def answer_locally(
             if delta.finish_reason is not None:
                 ready.append(sentences.flush())
             for sentence in filter(None, ready):
-                verdict = verdict or _check(sentence, markdown, allowed)
+                verdict = verdict or _check(sentence, markdown, numbers, support)
                 if not verdict:
                     piece, cited = _cited(sentence, citations, cited)
                     markdown += piece
@@ -84,9 +92,15 @@ async def answer_locally(
 
 
 def _messages(
-    question: str, history: Sequence[Message], blocks: Sequence[str], language: Language, max_tokens: int
+    question: str,
+    history: Sequence[Message],
+    blocks: Sequence[str],
+    language: Language,
+    max_tokens: int,
+    instructions: str,
 ) -> list[dict[str, str]]:
-    system = system_prompt(language, is_local=True, has_tools=False)
+    wishes = cut_to_tokens(instructions[:INSTRUCTIONS_CHARS], max_tokens // 6)
+    system = system_prompt(language, is_local=True, has_tools=False, instructions=wishes)
     asked = question_message(language, blocks, cut_to_tokens(question, max_tokens // 4))
     left = max_tokens - estimate_tokens(system) - estimate_tokens(asked) - 20
     earlier = bounded_history(history[-HISTORY_TURNS:], min(left, max_tokens // 7), longest_chars=300)
@@ -110,12 +124,16 @@ def _blocks(extracts: Sequence[Extract], max_tokens: int) -> tuple[list[Passage]
     return shown, blocks
 
 
-def _check(sentence: str, before: str, allowed: set[str]) -> str:
+def _check(sentence: str, before: str, numbers: set[str], support: Support) -> str:
     """Why `sentence` must not be shown, or an empty string."""
     if not before.strip() and says_not_found(sentence):
         return "not found"
-    missing = unsupported_numbers(sentence, allowed)
-    return f"numbers without a source: {', '.join(missing)}" if missing else ""
+    missing = {
+        "numbers": unsupported_numbers(sentence, numbers),
+        "names": unsupported_names(sentence, support),
+        "days": unsupported_days(sentence, support),
+    }
+    return "; ".join(f"{what} without a source: {', '.join(found)}" for what, found in missing.items() if found)
 
 
 def _cited(sentence: str, citations: Citations, last: Passage | None) -> tuple[str, Passage | None]:

@@ -32,12 +32,17 @@ class ModelEngine:
         self._rule = rule or RelevanceRule()
 
     async def answer(
-        self, question: str, history: Sequence[Message], retrieve: Retrieve, tools: ToolBox | None = None
+        self,
+        question: str,
+        history: Sequence[Message],
+        retrieve: Retrieve,
+        tools: ToolBox | None = None,
+        instructions: str = "",
     ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Where nothing fits and there are no tools, the model is not asked."""
         yield Status("search")
         language = detect_language(question)
-        query, passages = await find_evidence(question, history, retrieve, self._rule)
+        query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         if tools is not None and (not tools.schemas() or not await self._model.supports_tools()):
             tools = None
         if not passages and tools is None:
@@ -46,9 +51,13 @@ class ModelEngine:
             yield Done(not_found, [], False, Usage())
             return
         if self._model.is_local:
-            answer = answer_locally(self._model, self._scorer, question, query, history, passages, language)
+            answer = answer_locally(
+                self._model, self._scorer, question, query, history, passages, language, instructions
+            )
         else:
-            answer = answer_with_tools(self._model, self._limits, question, history, passages, language, tools)
+            answer = answer_with_tools(
+                self._model, self._limits, question, history, passages, language, tools, instructions
+            )
         async with aclosing(answer) as events:
             async for event in events:
                 yield event

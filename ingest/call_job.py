@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 
 from accounts import webhooks
-from ingest import call_charges, call_sources, call_voices
+from ingest import analyses, analysis_job, call_charges, call_sources, call_voices
 from ingest.call_voices import Told
 from ingest.call_work import (
     ATTEMPTS,
@@ -34,6 +34,7 @@ from ingest.call_work import (
     task_of,
 )
 from ingest.children import ChildDied, ChildError, ChildOutOfMemory, ChildTimedOut, WorkCancelled
+from ingest.fetching import CannotFetch, FetchStopped
 from ingest.speech import diarize, transcribe
 from ingest.speech.decode import Undecodable, media_type
 from ingest.speech.recognise import Engine, choose_engine
@@ -148,9 +149,9 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     try:
         size_bytes = call_sources.fetch_recording(house, task, go_on=lambda: _is_wanted(house, task))
         info = call_sources.probe_blob(house, tenant_id, task.blob_key)
-    except (call_sources.CannotFetch, Undecodable) as error:
+    except (CannotFetch, Undecodable) as error:
         return {"error": str(error)}
-    except call_sources.TaskEnded:
+    except FetchStopped:
         return _ENDED
     expected_ms = call_charges.believable_ms(info, size_bytes)
     known = {"media_type": media_type(info), "size_bytes": size_bytes, "progress": _FETCHED}
@@ -159,7 +160,10 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
         parameters = {**task.parameters, "expected_ms": expected_ms, "file_url": None}
         if not transcriptions.update(tenant_id, connection, task_id, **known, parameters=parameters):
             return _ENDED
-        if expected_ms is not None and not call_charges.hold(tenant_id, connection, task.communication_id, expected_ms):
+        following = analyses.lines(house.settings, task.parameters.get("stages") or ())
+        if expected_ms is not None and not call_charges.hold(
+            tenant_id, connection, task.communication_id, expected_ms, following
+        ):
             return {"error": "client_inactive"}
     return {}
 
@@ -208,7 +212,8 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
         known = {"audio_ms": recording["duration_ms"], "progress": DECODED}
         if not transcriptions.update(tenant_id, connection, task_id, **known):
             return _ENDED
-        if not call_charges.hold_decoded(connection, task, recording["duration_ms"]):
+        following = analyses.lines(house.settings, task.parameters.get("stages") or ())
+        if not call_charges.hold_decoded(connection, task, recording["duration_ms"], following):
             return {"error": "client_inactive"}
         samples_voices = not task.parameters.get("diarize") and call_voices.are_wanted(connection, task)
     pieces = call_voices.pieces_of(recording) if task.parameters.get("diarize") else {}
@@ -330,15 +335,18 @@ def _finish(tenant_id: str, task_id: str, told: Told | None = None, labels: call
         # Whatever the index's trouble is, the recognised text is stored and the call is done.
         except Exception:
             log.exception("a call is not in the index yet", task_id=task_id)
-    delivery = None
+    delivery = following = None
     with house.database.write() as connection:
         # Who ends the task ends its hold and tells of it, in one transaction: once, however often the step runs.
         if transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
             communications.update(tenant_id, connection, task.communication_id, is_closed=True)
             call_voices.keep(connection, task, told or {}, labels or {})
-            call_charges.charge(connection, task)
+            following = analyses.release_waiting(tenant_id, connection, task.communication_id)
+            call_charges.charge(connection, task, goes_on=following is not None)
             delivery = _emit_completed(connection, task)
     webhooks.start(delivery)
+    if following is not None:
+        analysis_job.start(following)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
 
 
@@ -368,6 +376,7 @@ def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
     with house.database.write() as connection:
         if transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message):
             _forget_result(connection, task)
+            analyses.give_up_waiting(tenant_id, connection, task.communication_id)
             call_charges.release(connection, task)
             delivery = _emit_completed(connection, task)
     webhooks.start(delivery)

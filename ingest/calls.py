@@ -10,15 +10,16 @@ from typing import Any
 
 import structlog
 
-from ingest import call_charges
+from ingest import analyses, call_charges
 from ingest.call_job import FAILED, fetch_id, mark_failed, start
 from ingest.call_work import folder_of, task_of
 from ingest.workshop import Workshop, delete_unless_recorded, start_or_leave, workshop
-from store import communications, transcriptions
+from store import accounts, communications, transcriptions
 from store.database import Connection, Database
 from store.errors import NotPermitted
 from store.ids import new_id
 from store.jobs import ENDED_BADLY
+from store.settings import Settings
 from store.transcriptions import Task
 
 log = structlog.get_logger(__name__)
@@ -29,6 +30,7 @@ _TITLE_CHARACTERS = 300
 
 def record(
     database: Database,
+    settings: Settings,
     tenant_id: str,
     *,
     task_id: str,
@@ -51,7 +53,9 @@ def record(
     """
     communication_id = new_id()
     with database.write() as connection:
-        if expected_ms is None or call_charges.hold(tenant_id, connection, communication_id, expected_ms):
+        stages = _planned(tenant_id, connection, parameters)
+        following = analyses.lines(settings, stages)
+        if expected_ms is None or call_charges.hold(tenant_id, connection, communication_id, expected_ms, following):
             communications.create(
                 tenant_id,
                 connection,
@@ -69,16 +73,38 @@ def record(
                 communication_id=communication_id,
                 blob_key=blob_key,
                 file_name=file_name,
-                parameters={**parameters, "expected_ms": expected_ms},
+                parameters={**parameters, "expected_ms": expected_ms, "stages": list(stages)},
                 occured_at=occured_at,
                 task_id=task_id,
                 media_type=media_type,
                 size_bytes=size_bytes,
             )
+            if stages:
+                analyses.order_with_task(
+                    tenant_id,
+                    connection,
+                    communication_id,
+                    stages,
+                    task_id=task_id,
+                    hold_key=call_charges.hold_key(communication_id),
+                    user_summary=parameters.get("user_summary"),
+                    webhook_url=parameters.get("webhook_url"),
+                    key_id=parameters.get("key_id"),
+                )
             if also is not None:
                 also(connection, task)
             return task
     raise NotPermitted("The balance does not cover this call; the client is paused.", code="client_inactive")
+
+
+def _planned(tenant_id: str, connection: Connection, parameters: dict[str, Any]) -> tuple[str, ...]:
+    """The stages of analysis that follow the recognition: `summary` asks for them, and `knows_somebody` says whether a
+    speaker came with an id or a name."""
+    if not parameters.get("summary"):
+        return ()
+    tenant = accounts.get_tenant(tenant_id, connection)
+    assert tenant is not None, "a caller has an account"
+    return analyses.planned(tenant, knows_somebody=bool(parameters.get("knows_somebody")))
 
 
 def accept(tenant_id: str, **values: Any) -> Task:
@@ -86,7 +112,7 @@ def accept(tenant_id: str, **values: Any) -> Task:
     starts."""
     house = workshop()
     try:
-        task = record(house.database, tenant_id, **values)
+        task = record(house.database, house.settings, tenant_id, **values)
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
         delete_unless_recorded(

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
+from ingest import import_media
+from ingest.analysis.memory import without_sources
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
-from store import accounts, audit, index_work, retention
-from store.database import now
-from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, IndexWork
+from store import accounts, analysis, audit, index_work, retention, speakers, tool_calls
+from store.database import Connection, Database, now
+from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
+from store.settings import Settings
 
 log = structlog.get_logger(__name__)
 
 BATCH = 50
+_FOLLOWED = 4 * BATCH  # at once; a batch may have tens of thousands of files
+_CALLS_AT_ONCE = 1000
+_CALLS_A_SWEEP = 20_000
+COUNT_EVERY_S = 3600.0
 ACTOR = "retention"
 
 
 def sweep() -> None:
-    """One batch of every account that has a bound; the next sweep goes on. What a kill leaves of a batch is open work
-    on index and blobs, which `ingest/timelines.py` does."""
+    """One batch of every account that has a bound; the next sweep goes on. What is left of a batch, by a kill or since
+    there is much of it, is open work on index and blobs, which `ingest/timelines.py` does."""
     house = workshop()
     with house.database.read() as connection:
         bounded = accounts.list_retentions(connection)
     for tenant_id in bounded:
-        for work in remove_batch(house, tenant_id):
+        for work in remove_batch(house, tenant_id)[:_FOLLOWED]:
             try:
                 do_index_work(house, work)
             # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
@@ -44,16 +54,86 @@ def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
         expired = retention.list_expired(tenant_id, connection, before=before, limit=BATCH)
         if not expired:
             return []
+        remembered = analysis.speakers_remembered_from(tenant_id, connection, expired)
+        _forget_history(tenant_id, connection, expired)
         blobs = retention.remove(tenant_id, connection, expired)
         work = [
             index_work.add(tenant_id, connection, action=FORGET_COMMUNICATION, subject_id=communication_id)
             for communication_id in expired
         ]
         work += [
+            index_work.add(tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id)
+            for speaker_id in remembered
+        ]
+        work += [
             index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=task_id, blob_key=blob_key)
             for task_id, blob_key in blobs
         ]
+        work += import_media.forget(tenant_id, connection, expired)
         details = {"count": len(expired), "older_than_days": tenant.retention_days}
         audit.add(tenant_id, connection, actor=ACTOR, action="communications.deleted", details=details)
     log.info("communications are over their time", tenant_id=tenant_id, count=len(expired))
     return work
+
+
+def _forget_history(tenant_id: str, connection: Connection, communication_ids: list[str]) -> None:
+    """Takes what these conversations said out of the history of facts that replaced it."""
+    people = speakers.list_participants_of(tenant_id, connection, communication_ids)
+    ids = sorted({person.id for attending in people.values() for person in attending})
+    for item in analysis.list_memory(tenant_id, connection, ids):
+        meta = item.meta or {}
+        kept = without_sources(meta, communication_ids)
+        if kept != meta:
+            analysis.set_meta(tenant_id, connection, item.id, kept)
+
+
+class ToolCallSweep:
+    """Bounds the log of tool calls in age, by the server's setting and an account's own, and in number an account."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._counted_s = -COUNT_EVERY_S
+
+    def sweep(self) -> None:
+        """In batches, up to a bound; the next sweep goes on."""
+        before = now() - timedelta(days=self._settings.tool_calls_days)
+        left = _CALLS_A_SWEEP - self._delete(partial(tool_calls.purge, before=before), _CALLS_A_SWEEP)
+        with self._database.read() as connection:
+            bounded = accounts.list_retentions(connection)
+        for tenant_id in bounded:
+            left -= self._delete(partial(self._purge_of, tenant_id), left)
+        # Counting reads a whole index, and that many calls do not come in a hurry.
+        if left > 0 and time.monotonic() - self._counted_s >= COUNT_EVERY_S:
+            self._delete_what_is_over(left)
+
+    def _purge_of(self, tenant_id: str, connection: Connection, *, limit: int) -> int:
+        tenant = accounts.get_tenant(tenant_id, connection)
+        if tenant is None or tenant.retention_days is None:  # changed meanwhile
+            return 0
+        before = now() - timedelta(days=tenant.retention_days)
+        return tool_calls.purge_of(tenant_id, connection, before=before, limit=limit)
+
+    def _delete_what_is_over(self, left: int) -> None:
+        kept = self._settings.tool_calls_max
+        with self._database.read() as connection:
+            found = {
+                each: tool_calls.time_of_nth(each, connection, kept) for each in tool_calls.list_over(connection, kept)
+            }
+        for tenant_id, before in found.items():
+            if before is not None:
+                left -= self._delete(partial(tool_calls.purge_of, tenant_id, before=before), left)
+        if left > 0:
+            self._counted_s = time.monotonic()
+
+    def _delete(self, delete: Callable[..., int], limit: int) -> int:
+        """How many `delete` took, at most `limit`, a batch a transaction."""
+        done = 0
+        while done < limit:
+            batch = min(_CALLS_AT_ONCE, limit - done)
+            with self._database.write(durable=False) as connection:
+                deleted = delete(connection, limit=batch)
+            done += deleted
+            if deleted < batch:
+                break
+        return done

@@ -1,41 +1,80 @@
-"""What the index must follow outside the usual jobs: timelines of communications, and what was deleted."""
+"""What the index must follow outside the usual jobs: timelines, what is remembered of people, and what was deleted."""
 
 from __future__ import annotations
 
+import time
 import uuid
+from collections.abc import Callable
+from functools import partial
 
 import structlog
 
+from ingest.documents.passages import settle_document
 from ingest.workshop import Workshop, workshop
-from rag.chunking import Line, chunk_timeline
-from rag.index import Point
-from store import communications, index_work
+from rag.generation import Passage
+from rag.index import Value
+from rag.timeline_chunks import Line, chunk_timeline
+from store import analysis, communications, index_work, speakers
+from store.changes import communication_changed
+from store.errors import Unavailable
 from store.index_work import (
     DELETE_BLOB,
     FORGET_COMMUNICATION,
     FORGET_DOCUMENT,
     INDEX_COMMUNICATION,
+    INDEX_MEMORY,
+    SETTLE_DOCUMENT,
     IndexWork,
 )
 
 log = structlog.get_logger(__name__)
 
+_SWEEP_S = 20.0
+"""What a sweep does of it, about: others have their turn in the next one, and so have the other sweeps in between."""
+
+_LOOKS = 5
+
 
 def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:
     """Puts a communication's timeline into the index in place of what was there of it."""
+    _replace(house, tenant_id, partial(communication_passages, house, tenant_id), communication_id=communication_id)
+
+
+def index_memory(house: Workshop, tenant_id: str, speaker_id: str) -> None:
+    """Puts what is remembered of a speaker into the index in place of what was there of them."""
+    _replace(house, tenant_id, partial(memory_passages, house, tenant_id), speaker_id=speaker_id)
+
+
+def _replace(house: Workshop, tenant_id: str, read: Callable[[str], list[Passage]], **subject: str) -> None:
+    """What is new is there before what is old goes, so that at no moment nothing of it is found."""
+    (subject_id,) = subject.values()
+    passages = read(subject_id)
+    for _ in range(_LOOKS):
+        there = house.indexes.ids_of(tenant_id, **subject)
+        house.indexes.put(tenant_id, passages)
+        if left := there - {passage.id for passage in passages}:
+            house.indexes.delete_points(tenant_id, left)
+        now = read(subject_id)
+        if now == passages:
+            return
+        # Changed or deleted meanwhile, perhaps before these points were there to be deleted with it.
+        passages = now
+    raise Unavailable("what the index must follow goes on changing")
+
+
+def communication_passages(house: Workshop, tenant_id: str, communication_id: str) -> list[Passage]:
+    """Of its timeline, as it is now; none where it was deleted."""
     with house.database.read() as connection:
         row = communications.get(tenant_id, connection, communication_id)
         content = communications.list_content(tenant_id, connection, communication_id)
+        people = speakers.list_participants(tenant_id, connection, communication_id)
+        category = analysis.category_of(tenant_id, connection, communication_id)
     if row is None:
-        house.index.delete(tenant_id, communication_id=communication_id)
-        return
+        return []
     lines = [Line(item.label or "", item.text, item.start_ms, item.end_ms) for _, item in content]
-    chunks = chunk_timeline(lines)
-    vectors = house.passage_vectors([chunk.text for chunk in chunks])
-    points = [
-        Point(
+    return [
+        Passage(
             id=str(uuid.uuid5(uuid.UUID(communication_id), str(chunk.index))),
-            vector=vector,
             text=chunk.text,
             payload={
                 "kind": "communication",
@@ -43,43 +82,66 @@ def index_communication(house: Workshop, tenant_id: str, communication_id: str) 
                 "communication_kind": row.kind,
                 "channel_type": row.channel_type,
                 "direction": row.direction,
+                "participants": sorted(person.id for person in people),
+                "participant_roles": sorted({person.role for person in people}),
+                "category": category,
                 "occured_at_s": int(row.occured_at.timestamp()),
                 "start_ms": chunk.start_ms,
                 "end_ms": chunk.end_ms,
             },
         )
-        for chunk, vector in zip(chunks, vectors, strict=True)
+        for chunk in chunk_timeline(lines)
     ]
-    house.index.delete(tenant_id, communication_id=communication_id)
-    house.index.upsert(tenant_id, points)
+
+
+def memory_passages(house: Workshop, tenant_id: str, speaker_id: str) -> list[Passage]:
+    """Of what is remembered of a speaker now. A fact alone does not say whose it is, and that is what is asked for."""
     with house.database.read() as connection:
-        if communications.get(tenant_id, connection, communication_id) is None:
-            # Deleted meanwhile, perhaps before these points were there to be deleted with it.
-            house.index.delete(tenant_id, communication_id=communication_id)
+        speaker = speakers.get(tenant_id, connection, speaker_id)
+        items = analysis.list_memory(tenant_id, connection, [speaker_id]) if speaker is not None else []
+    name = speaker and (speaker.name or speaker.external_id)
+    return [
+        Passage(item.id, f"{name}: {item.content}" if name else item.content, _memory_payload(speaker_id))
+        for item in items
+    ]
+
+
+def _memory_payload(speaker_id: str) -> dict[str, Value]:
+    return {"kind": "memory", "speaker_id": speaker_id}
 
 
 def do_index_work(house: Workshop, work: IndexWork) -> None:
     """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
     if work.action == INDEX_COMMUNICATION:
         index_communication(house, work.tenant_id, work.subject_id)
+    elif work.action == INDEX_MEMORY:
+        index_memory(house, work.tenant_id, work.subject_id)
     elif work.action == FORGET_COMMUNICATION:
-        house.index.delete(work.tenant_id, communication_id=work.subject_id)
+        house.indexes.delete(work.tenant_id, communication_id=work.subject_id)
     elif work.action == FORGET_DOCUMENT:
-        house.index.delete(work.tenant_id, document_id=work.subject_id)
+        house.indexes.delete(work.tenant_id, document_id=work.subject_id)
+    elif work.action == SETTLE_DOCUMENT:
+        settle_document(house, work.tenant_id, work.subject_id)
     else:
         assert work.action == DELETE_BLOB
     if work.blob_key:
         house.blobs.delete(work.blob_key)
     with house.database.write() as connection:
+        if work.action == INDEX_COMMUNICATION:
+            # Whoever deletes a person of very many communications leaves their figures to this.
+            communication_changed(work.tenant_id, connection, work.subject_id)
         index_work.done(work.tenant_id, connection, work)
 
 
 def sweep() -> None:
     """Does what is open; what fails is logged and tried again once all that waits with it had its turn."""
     house = workshop()
+    until_s = time.monotonic() + _SWEEP_S
     with house.database.read() as connection:
         waiting = index_work.list_open(connection)
     for work in waiting:
+        if time.monotonic() > until_s:
+            break
         try:
             do_index_work(house, work)
         # One account's broken shard must not keep the others' work waiting.

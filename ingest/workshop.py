@@ -5,10 +5,10 @@ Job steps are plain functions that DBOS calls by name, so they reach it through 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,9 +19,15 @@ from accounts import webhooks
 from ingest.children import ChildPool, PoolClosed
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
-from rag.index import Vector, VectorIndex
+from rag.generation import LoadedEmbedder
+from rag.index import Vector
+from rag.index_places import open_place
+from rag.indexes import Indexes
+from rag.reranking import Reranker, choose_reranker
+from rag.retrieval import Retriever
 from rag.search import Searcher
-from store import migrate
+from rag.shared_models import SharedModels
+from store import index_work, migrate
 from store.blobs import Blobs
 from store.database import Connection, Database
 from store.errors import ParleyError, Unavailable
@@ -35,12 +41,14 @@ Result = TypeVar("Result")
 CALLS_QUEUE = "calls_by_client"  # partitioned by tenant
 FETCHES_QUEUE = "fetches"  # partitioned by tenant
 SYNC_CALLS_QUEUE = "sync_calls"
-DOCUMENTS_QUEUE = "documents"
+ANALYSES_QUEUE = "analyses"  # partitioned by tenant
+DOCUMENTS_QUEUE = "documents_by_client"  # partitioned by tenant
+RECORDINGS_QUEUE = "recordings"  # of the knowledge base; partitioned by tenant
+EVALUATIONS_QUEUE = "evaluations"  # partitioned by tenant
+REFILL_QUEUE = "refill"  # of an index
 # Of earlier releases. Its jobs name no partition, and in a partitioned queue such a job waits for ever.
 _OLD_CALLS_QUEUE = "calls"
-
-# The index needs a dimension before any model is there; searching by words alone puts no vector in it.
-_NO_MODEL_DIMENSION = 8
+_OLD_DOCUMENTS_QUEUE = "documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,34 +59,48 @@ class Pools:
     decoding: ChildPool
     speech: ChildPool
     documents: ChildPool
-    embedding: ChildPool
+    analysis: ChildPool
+    reranking: ChildPool
+    maintenance: ChildPool
 
     def close(self) -> None:
-        for pool in (self.probing, self.decoding, self.speech, self.documents, self.embedding):
+        for each in fields(self):
+            pool: ChildPool = getattr(self, each.name)
             pool.close()
 
 
 class PooledEmbedder:
-    """An embedder whose bulk work runs in a child process; queries too where its engine is too heavy for the server."""
+    """An embedder whose bulk work runs in a child process of its own; queries too where its engine is too heavy for the
+    server."""
 
-    def __init__(self, spec: EmbedderSpec, pool: ChildPool) -> None:
-        self._spec = spec
-        self._pool = pool
+    def __init__(self, spec: EmbedderSpec, timeout_s: float) -> None:
+        """Raises what the engine raises where the model cannot be loaded."""
+        self.spec = spec
+        if Path(spec.source).is_absolute() and not Path(spec.source).exists():
+            raise FileNotFoundError(f"{spec.source} is not there")
         self._near: Embedder | None = spec.load() if spec.in_process else None
+        self._pool = ChildPool("embedding", 1, timeout_s)
         self.name = spec.name
-        self.dimension = pool.run(embedding.dimension_of, spec) if spec.dimension is None else spec.dimension
+        try:
+            self.dimension = self._pool.run(embedding.dimension_of, spec) if spec.dimension is None else spec.dimension
+        except BaseException:
+            self._pool.close()
+            raise
+
+    def close(self) -> None:
+        self._pool.close()
 
     def embed_queries(self, texts: Sequence[str]) -> Vector:
         if self._near is not None:
             return self._near.embed_queries(texts)
         # Somebody waits for the answer; passages are embedded by jobs.
-        return self._pool.run(embedding.embed_queries_of, self._spec, list(texts), urgent=True)
+        return self._pool.run(embedding.embed_queries_of, self.spec, list(texts), urgent=True)
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         return np.stack([vectors[0] for vectors in self.embed_for_index(texts)])
 
     def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
-        return run_or_shut_down(self._pool, embedding.embed_passages_of, self._spec, list(texts))
+        return run_or_shut_down(self._pool, embedding.embed_passages_of, self.spec, list(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +108,11 @@ class Workshop:
     settings: Settings
     database: Database
     blobs: Blobs
-    index: VectorIndex
-    embedder: PooledEmbedder | None
-    searcher: Searcher
+    indexes: Indexes
     pools: Pools
     jobs: Jobs
+    models: SharedModels
+    reranker: Reranker | None
 
     @property
     def work_folder(self) -> Path:
@@ -98,17 +120,23 @@ class Workshop:
         return self.settings.data_dir.absolute() / "work"
 
     @property
-    def index_folder(self) -> Path:
-        """Of the embedded index; beside a Qdrant server, of what is noted about it."""
-        return index_folder(self.settings, self.embedder)
+    def searcher(self) -> Searcher:
+        """Over the index that serves now."""
+        return Searcher(*self.indexes.serving)
 
-    def passage_vectors(self, texts: Sequence[str]) -> list[Vector | None]:
-        return [None] * len(texts) if self.embedder is None else list(self.embedder.embed_for_index(texts))
+    @property
+    def retriever(self) -> Retriever:
+        """Over the index that serves now: ask for it anew with each question."""
+        return Retriever(self.searcher, self.database, self.reranker)
 
     def close(self) -> None:
         self.pools.close()  # first: jobs that wait for a child let go at once
+        if self.reranker is not None:
+            self.reranker.close()
+        self.indexes.let_go()
+        self.models.close()  # and those that wait for a language model
         self.jobs.close()
-        self.index.close()
+        self.indexes.close()
         self.database.close()
 
 
@@ -135,6 +163,19 @@ def run_or_shut_down(
 _opened: Workshop | None = None
 
 
+def _load_embedder(settings: Settings, spec: EmbedderSpec) -> LoadedEmbedder:
+    if spec.is_remote:
+        return embedding.open_api(spec, settings)
+    return PooledEmbedder(spec, settings.child_timeout_s)
+
+
+def _refill(name: str, tenant_id: str | None) -> None:
+    """Notes, for whoever sweeps, that an index must be filled again."""
+    database = workshop().database
+    with database.write() as connection:
+        index_work.note_refill(connection, name, tenant_id)
+
+
 def workshop() -> Workshop:
     """The workshop of this process."""
     assert _opened is not None, "no workshop was opened in this process"
@@ -155,8 +196,8 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
     spec = embedding.choose_embedder(settings)
     if spec is None:
         log.warning("no embedding model is installed: searching by words alone (parley models pull)")
-    embedder = PooledEmbedder(spec, pools.embedding) if spec else None
-    index = open_index(settings, embedder)
+    reranker = choose_reranker(settings)
+    indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
     jobs = Jobs(settings, database, _queue_plans(settings), works=works)
     local = not settings.qdrant_url or not settings.blob_url
     if local and (others := jobs.others()):
@@ -168,13 +209,19 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         settings=settings,
         database=database,
         blobs=Blobs(settings),
-        index=index,
-        embedder=embedder,
-        searcher=Searcher(index, embedder),
+        indexes=indexes,
         pools=pools,
         jobs=jobs,
+        models=SharedModels(settings),
+        reranker=Reranker(reranker, pools.reranking, settings.reranker_timeout_s) if reranker is not None else None,
     )
     return _opened
+
+
+def _open_embedder(settings: Settings, spec: EmbedderSpec) -> LoadedEmbedder:
+    if spec.is_remote:
+        return embedding.open_api(spec, settings)
+    return PooledEmbedder(spec, settings.child_timeout_s)
 
 
 def start_or_leave(row_id: str, start: Callable[..., None], *arguments: object) -> None:
@@ -200,12 +247,29 @@ def _queue_plans(settings: Settings) -> list[QueuePlan]:
     """Calls in work take turns in the speech pool piece by piece, so a client's places bound what it keeps on disk, and
     the rest of the places is for others."""
     per_client = min(settings.call_places_per_client, settings.call_places)
+    # More than are read at once: a few large ones, or one client's many, keep no small one waiting.
+    documents = 4 * settings.document_places
     return [
         QueuePlan(CALLS_QUEUE, settings.call_places, places_per_partition=per_client),
-        QueuePlan(FETCHES_QUEUE, settings.fetch_places, places_per_partition=(settings.fetch_places + 1) // 2),
+        QueuePlan(
+            FETCHES_QUEUE,
+            settings.fetch_places,
+            places_per_partition=(settings.fetch_places + 1) // 2,
+            is_urgent=False,
+        ),
         QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
-        QueuePlan(_OLD_CALLS_QUEUE, per_client),
-        QueuePlan(DOCUMENTS_QUEUE, settings.document_places),
+        QueuePlan(_OLD_CALLS_QUEUE, per_client, is_urgent=False),
+        QueuePlan(
+            ANALYSES_QUEUE,
+            settings.analysis_places,
+            places_per_partition=(settings.analysis_places + 1) // 2,
+            is_urgent=False,
+        ),
+        QueuePlan(DOCUMENTS_QUEUE, documents, places_per_partition=documents * 3 // 4),
+        QueuePlan(_OLD_DOCUMENTS_QUEUE, settings.document_places, is_urgent=False),
+        QueuePlan(RECORDINGS_QUEUE, settings.call_places, places_per_partition=per_client, is_urgent=False),
+        QueuePlan(EVALUATIONS_QUEUE, 2, places_per_partition=1, is_urgent=False),
+        QueuePlan(REFILL_QUEUE, 1, is_urgent=False),
         webhooks.queue_plan(settings),
     ]
 
@@ -219,32 +283,8 @@ def _open_pools(settings: Settings) -> Pools:
         decoding=ChildPool("decoding", 2, timeout_s),
         speech=ChildPool("speech", 1, timeout_s),
         documents=ChildPool("documents", settings.document_places, min(600.0, timeout_s), memory_bytes),
-        embedding=ChildPool("embedding", 1, timeout_s),
+        analysis=ChildPool("analysis", 1, min(600.0, timeout_s), memory_bytes, nice=5),
+        # Its child stops by itself where nobody waits any more; this bound is for loading a model, even fetching it.
+        reranking=ChildPool("reranking", 1, timeout_s),
+        maintenance=ChildPool("maintenance", 1, timeout_s, nice=15),
     )
-
-
-def open_index(settings: Settings, embedder: PooledEmbedder | None) -> VectorIndex:
-    """The embedded index, or the one of a Qdrant server. Each embedding model has one of its own."""
-    model = _model_name(embedder)
-    dimension = embedder.dimension if embedder else _NO_MODEL_DIMENSION
-    folder = index_folder(settings, embedder)
-    folder.mkdir(parents=True, exist_ok=True)
-    if settings.qdrant_url:
-        from qdrant_client import QdrantClient
-
-        from rag.qdrant_server_index import ServerIndex
-
-        client = QdrantClient(url=settings.qdrant_url, api_key=settings.qdrant_api_key.get_secret_value() or None)
-        return ServerIndex(client, dimension, collection=f"parley-{folder.name}", model=model)
-    from rag.qdrant_edge_index import EdgeIndex
-
-    return EdgeIndex(folder / "shards", dimension, model=model)
-
-
-def index_folder(settings: Settings, embedder: PooledEmbedder | None) -> Path:
-    slug = re.sub(r"[^a-z0-9]+", "-", _model_name(embedder).lower()).strip("-")[-80:]
-    return settings.data_dir.absolute() / "index" / slug
-
-
-def _model_name(embedder: PooledEmbedder | None) -> str:
-    return embedder.name if embedder else "words-only"

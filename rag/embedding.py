@@ -8,8 +8,10 @@ are what to call there.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from rag.api_embedding import ApiEmbedder, names_provider
 from rag.index import Vector
 from store import weights
 from store.settings import Settings
@@ -24,6 +27,8 @@ from store.settings import Settings
 BUILT_IN_MODEL = "use-multilingual-v3"
 _BUILT_IN_DIMENSION = 512
 _ENCODE = {"batch_size": 32, "show_progress_bar": False}
+_MOST_THREADS = 4
+_BULK_TEXTS = 16  # of fewer than twice as many, a second thread makes nothing faster
 _SENTENCES_A_WINDOW = 2
 _MAX_WINDOWS = 16
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
@@ -50,20 +55,26 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSpec:
-    """Which model to run. `source` is a folder, or a name that sentence-transformers fetches from its hub.
+    """Which model to run. `source` is a folder, a name that sentence-transformers fetches from its hub, or the base URL
+    of an API ("": the provider's own).
 
     `dimension` is None where only loading the model tells it. `in_process`: light enough for the server's process.
     """
 
-    engine: Literal["multilingual-encoder", "sentence-transformers"]
+    engine: Literal["multilingual-encoder", "sentence-transformers", "api"]
     name: str
     source: str
     dimension: int | None
     in_process: bool
 
+    @property
+    def is_remote(self) -> bool:
+        return self.engine == "api"
+
     def load(self, threads: int = 1) -> Embedder:
         """Loads the model and bounds the numeric threads of this whole process. Raises what the engine raises."""
         assert threads > 0
+        assert not self.is_remote, "open_api opens it"
         if self.engine == "multilingual-encoder":
             return _MultilingualEmbedder(self.name, Path(self.source), threads)
         return _SentenceTransformersEmbedder(self.name, self.source, threads)
@@ -80,9 +91,22 @@ def choose_embedder(settings: Settings) -> EmbedderSpec | None:
         if folder is None:
             return None
         return EmbedderSpec("multilingual-encoder", BUILT_IN_MODEL, str(folder), _BUILT_IN_DIMENSION, in_process=True)
+    if names_provider(name):
+        return EmbedderSpec("api", name, settings.embedding_api_base, None, in_process=True)
     known = any(model.name == name for model in weights.catalog())
     source = str(weights.require(settings, name)) if known else name
     return EmbedderSpec("sentence-transformers", name, source, _dimension_in(Path(source)), in_process=False)
+
+
+def open_api(spec: EmbedderSpec, settings: Settings) -> ApiEmbedder:
+    """Raises store.errors.Unavailable or UpstreamFailed where the dimension is not known and cannot be asked for."""
+    assert spec.is_remote
+    return ApiEmbedder(spec.name, spec.source, settings.embedding_api_key.get_secret_value(), spec.dimension)
+
+
+def bulk_threads() -> int:
+    """How many threads embed passages in a child: the cores that this process may use, at most 4."""
+    return min(len(os.sched_getaffinity(0)), _MOST_THREADS)
 
 
 @lru_cache(maxsize=1)
@@ -90,19 +114,19 @@ def _loaded(spec: EmbedderSpec, threads: int) -> Embedder:
     return spec.load(threads)
 
 
-def embed_queries_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1) -> Vector:
-    """For a child process, which keeps the model between calls."""
-    return _loaded(spec, threads).embed_queries(texts)
+def embed_queries_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 0) -> Vector:
+    """For a child process, which keeps the model between calls. 0 threads: `bulk_threads`."""
+    return _loaded(spec, threads or bulk_threads()).embed_queries(texts)
 
 
-def embed_passages_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 1) -> list[Vector]:
-    """`embed_for_index`, for a child process, which keeps the model between calls."""
-    return _loaded(spec, threads).embed_for_index(texts)
+def embed_passages_of(spec: EmbedderSpec, texts: Sequence[str], threads: int = 0) -> list[Vector]:
+    """`embed_for_index`, for a child process, which keeps the model between calls. 0 threads: `bulk_threads`."""
+    return _loaded(spec, threads or bulk_threads()).embed_for_index(texts)
 
 
 def dimension_of(spec: EmbedderSpec) -> int:
     """For a child process: loads the model where the spec does not know the dimension."""
-    return spec.dimension if spec.dimension is not None else _loaded(spec, 1).dimension
+    return spec.dimension if spec.dimension is not None else _loaded(spec, bulk_threads()).dimension
 
 
 def _windows(text: str) -> list[str]:
@@ -134,7 +158,9 @@ class _MultilingualEmbedder:
 
         from rag.multilingual_encoder import MultilingualEncoder
 
-        threadpool_limits(limits=threads, user_api="blas")
+        # Several threads share the texts, not the matrices, which are too small to be worth sharing.
+        threadpool_limits(limits=1, user_api="blas")
+        self._threads = threads
         self.name = name
         self._encoder = MultilingualEncoder(folder)
 
@@ -146,6 +172,13 @@ class _MultilingualEmbedder:
 
     def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
         # This model blurs what a long passage says; the best of several windows finds more (see bench/retrieval.py).
+        if self._threads == 1 or len(texts) < 2 * _BULK_TEXTS:
+            return self._encode(texts)
+        stretches = [texts[start : start + _BULK_TEXTS] for start in range(0, len(texts), _BULK_TEXTS)]
+        with ThreadPoolExecutor(self._threads) as threads:
+            return [vectors for stretch in threads.map(self._encode, stretches) for vectors in stretch]
+
+    def _encode(self, texts: Sequence[str]) -> list[Vector]:
         return self._encoder.encode_parts([_windows(text) for text in texts])
 
 

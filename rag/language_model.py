@@ -1,40 +1,49 @@
 """The language model behind chat and analysis: any provider through litellm, or the local model's child process.
 
 Streams deltas, retries what is worth it before the first of them, and turns every failure into one of two errors. Use
-an instance from one event loop only (the server's): HTTP clients belong to the loop that made them.
+an instance from one event loop only: HTTP clients belong to the loop that made them. Chats and background work have an
+instance each, over one child.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
 import structlog
 
+from rag import litellm_calls
 from rag.local_model import LocalModel, find_model
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 from store.settings import Settings
 
 LOCAL_PROMPT_TOKENS = 1400  # about 15 s of reading on 2 cores; repeated beginnings are cached
+LOCAL_BACKGROUND_PROMPT_TOKENS = 2600  # nobody waits, and a call in one piece is understood better; see CONTEXT_TOKENS
 PROVIDER_PROMPT_TOKENS = 12_000
+BACKGROUND_PATIENCE = 5  # times the setting's bound: on a busy machine the local model reads at a fifth of its speed
 ATTEMPTS = 3
-RETRY_PAUSE_S = (0.5, 1.5)
-LONGEST_RETRY_AFTER_S = 5.0
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w-]{8,}")
 _SPEAKS_OF_TOOLS = re.compile(r"\b(?:tool|function)(?:s|\b|[_ -]?(?:choice|call|use))", re.IGNORECASE)
-RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
 
 log = structlog.get_logger(__name__)
 
 
 class ProviderFailure(Exception):
     """What a provider's client reported, with the keys masked: the cause of the errors that `stream` raises."""
+
+
+class RequestRefused(UpstreamFailed):
+    """The provider takes no such request (400, 422). `of_content`: for what it says, not for how it asks."""
+
+    of_content = False
+
+
+class RepeatsItself(UpstreamFailed):
+    """The model says the same piece over and over: an answer that is none, from a provider that works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,7 @@ class LanguageModel(Protocol):
         tool_choice: Literal["auto", "none"] = "auto",
         max_tokens: int = 700,
         temperature: float = 0.1,
+        response_format: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[Delta, None]: ...
 
     async def aclose(self) -> None: ...
@@ -100,10 +110,16 @@ class ModelChoice:
     name: str
     problem: str = ""
 
+    @property
+    def spelling(self) -> str:
+        """What a setting says for it."""
+        return self.name if self.kind == "provider" else self.kind
 
-def resolve_model(settings: Settings) -> ModelChoice:
-    """Which model answers: the setting's, else the local one where its file is installed, else none."""
-    wanted = settings.llm_model.strip()
+
+def resolve_model(settings: Settings, wanted: str | None = None) -> ModelChoice:
+    """Which model answers: the one `wanted`, or without a wish the setting's; where that is empty too, the local one
+    where its file is installed, else none. `wanted` is spelled as the setting is."""
+    wanted = settings.llm_model.strip() if wanted is None else wanted
     if wanted == "none":
         return ModelChoice("none", "")
     if wanted not in ("", "local"):
@@ -115,18 +131,52 @@ def resolve_model(settings: Settings) -> ModelChoice:
     return ModelChoice("local", "", problem) if wanted == "local" else ModelChoice("none", "", problem)
 
 
-def open_language_model(settings: Settings) -> LitellmModel | None:
-    """The model that `resolve_model` chose, or None. Starts and imports nothing yet."""
-    choice = resolve_model(settings)
+def models_of_chats(settings: Settings) -> tuple[str, ...]:
+    """What a chat may be set to: no model, the server's own where it has one, and those of PARLEY_CHAT_MODELS."""
+    own = resolve_model(settings)
+    return tuple(dict.fromkeys(("none", own.spelling, *settings.chat_models)))
+
+
+def open_local_model(settings: Settings, wanted: str | None = None) -> LocalModel | None:
+    """The local model that `resolve_model` chose, for all who ask it in this process. Starts nothing yet."""
+    found = find_model(settings) if resolve_model(settings, wanted).kind == "local" else None
+    if found is None:
+        return None
+    return LocalModel(found[0], found[1], threads=settings.llm_threads, idle_s=settings.llm_idle_s)
+
+
+def open_language_model(
+    settings: Settings,
+    *,
+    wanted: str | None = None,
+    local: LocalModel | None = None,
+    in_background: bool = False,
+) -> LitellmModel | None:
+    """The model that `resolve_model` chose, or None. Starts and imports nothing yet.
+
+    `local` is the child to share, which stays its owner's to close; without it the model has one of its own.
+    """
+    choice = resolve_model(settings, wanted)
     if choice.kind == "none":
         return None
     if choice.kind == "provider":
-        return LitellmModel(settings, choice.name)
-    found = find_model(settings)
-    local = None
-    if found is not None:
-        local = LocalModel(found[0], found[1], threads=settings.llm_threads, idle_s=settings.llm_idle_s)
-    return LitellmModel(settings, f"openai/{choice.name or 'local'}", local=local, is_local=True)
+        return LitellmModel(settings, choice.name, in_background=in_background)
+    owned = open_local_model(settings, wanted) if local is None else None
+    return LitellmModel(
+        settings,
+        f"openai/{choice.name or 'local'}",
+        local=local or owned,
+        is_local=True,
+        owns_local=owned is not None,
+        in_background=in_background,
+    )
+
+
+def _is_for(settings: Settings, name: str) -> bool:
+    """Whether the settings' key and address are for this model too: another provider must not be sent them, and has
+    its own in the environment, as litellm names it."""
+    own = settings.llm_model.strip()
+    return own in ("", "none", "local", name) or ("/" in name and name.split("/")[0] == own.split("/")[0])
 
 
 @dataclass
@@ -175,17 +225,28 @@ class LitellmModel:
     """A `LanguageModel` over litellm; with `local`, over the child process that serves the local model."""
 
     def __init__(
-        self, settings: Settings, name: str, *, local: LocalModel | None = None, is_local: bool = False
+        self,
+        settings: Settings,
+        name: str,
+        *,
+        local: LocalModel | None = None,
+        is_local: bool = False,
+        owns_local: bool = True,
+        in_background: bool = False,
     ) -> None:
         self.name = name
         self.is_local = is_local
         self.local = local
+        self.in_background = in_background
+        local_tokens = LOCAL_BACKGROUND_PROMPT_TOKENS if in_background else LOCAL_PROMPT_TOKENS
         self.max_prompt_tokens = settings.llm_max_prompt_tokens or (
-            LOCAL_PROMPT_TOKENS if is_local else PROVIDER_PROMPT_TOKENS
+            local_tokens if is_local else PROVIDER_PROMPT_TOKENS
         )
-        self._timeout_s = settings.llm_timeout_s
-        self._api_base = settings.llm_api_base or None
-        self._api_key = settings.llm_api_key.get_secret_value() or None
+        self._owns_local = owns_local
+        self._timeout_s = settings.llm_timeout_s * (BACKGROUND_PATIENCE if is_local and in_background else 1)
+        ours = _is_for(settings, name)
+        self._api_base = (settings.llm_api_base or None) if ours else None
+        self._api_key = (settings.llm_api_key.get_secret_value() or None) if ours else None
         self._takes_tools: bool | None = False if is_local else None
         self._tools_known = False
         self._used = False
@@ -193,7 +254,7 @@ class LitellmModel:
     async def supports_tools(self) -> bool:
         """No for the local model; else as litellm knows it, and yes where it does not know the model."""
         if self._takes_tools is None:
-            litellm = await _load_litellm()
+            litellm = await litellm_calls.load_litellm()
             known = self.name in litellm.model_cost or self.name.partition("/")[2] in litellm.model_cost
             self._tools_known = known
             self._takes_tools = not known or bool(litellm.supports_function_calling(self.name))
@@ -207,11 +268,13 @@ class LitellmModel:
         tool_choice: Literal["auto", "none"] = "auto",
         max_tokens: int = 700,
         temperature: float = 0.1,
+        response_format: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[Delta, None]:
         """Deltas of one answer to OpenAI-shaped `messages`. Closing the iterator ends the provider's stream.
 
         Raises UpstreamFailed (provider refused, broke off or took longer than the setting) and Unavailable (nothing
-        to ask is configured or installed). Only what failed before the first delta is tried again.
+        to ask is configured or installed). Only what failed before the first delta is tried again. Background work
+        gives way to chats in `rag.structured` alone.
         """
         if self.is_local and self.local is None:
             raise Unavailable("The local model's file is missing: run `parley models pull`.", retry_after_s=60)
@@ -228,11 +291,13 @@ class LitellmModel:
             "timeout": self._timeout_s,
             "drop_params": True,
         }
+        if response_format is not None:
+            request["response_format"] = dict(response_format)
         if tools:
             request |= {"tools": [dict(tool) for tool in tools], "tool_choice": tool_choice}
-        litellm = await _load_litellm()
+        litellm = await litellm_calls.load_litellm()
         self._used = True
-        with self.local.in_use() if self.local is not None else contextlib.nullcontext():
+        with self._use():
             request |= await self._address(deadline)
             response = await self._open(litellm, request, deadline)
             gathered = _Gathered()
@@ -247,10 +312,10 @@ class LitellmModel:
                     text = gathered.add(chunk)
                     if text:
                         yield Delta(text=text)
-            except _provider_errors() as error:
+            except litellm_calls.provider_errors() as error:
                 failure = await self._failed(error)
             finally:
-                await _close(response)
+                await litellm_calls.close_stream(response)
             if failure is not None:
                 raise failure
         if gathered.finish_reason is None:
@@ -259,13 +324,19 @@ class LitellmModel:
         yield Delta(tool_calls=gathered.tool_calls(), finish_reason=gathered.finish_reason, usage=usage)
 
     async def aclose(self) -> None:
-        """Ends the local model's process and the HTTP clients of this loop."""
-        if self.local is not None:
+        """Ends the local model's process, where it is this one's, and the HTTP clients of this loop."""
+        if self.local is not None and self._owns_local:
             await asyncio.to_thread(self.local.close)
         if self._used:
-            litellm = await _load_litellm()
-            await litellm.close_litellm_async_clients()
-            litellm.in_memory_llm_clients_cache.flush_cache()
+            await litellm_calls.close_clients(await litellm_calls.load_litellm())
+
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[None]:
+        if self.local is None:
+            yield
+            return
+        with self.local.in_use(), contextlib.nullcontext() if self.in_background else self.local.precedence.chat():
+            yield
 
     async def _address(self, deadline: float) -> dict[str, Any]:
         if self.local is None:
@@ -288,14 +359,14 @@ class LitellmModel:
             try:
                 async with asyncio.timeout_at(deadline):
                     response = await litellm.acompletion(**request)
-            except _provider_errors() as error:
+            except litellm_calls.provider_errors() as error:
                 now = asyncio.get_running_loop().time()
                 if "tools" in request and getattr(error, "status_code", None) == 400 and not self._tools_known:
                     refused_tools = _SPEAKS_OF_TOOLS.search(str(error)) is not None
                     request = {key: value for key, value in request.items() if key not in ("tools", "tool_choice")}
                     continue
                 attempt += 1
-                pause_s = _retry_pause_s(error, attempt - 1)
+                pause_s = litellm_calls.retry_pause_s(error, attempt - 1)
                 if attempt < ATTEMPTS and pause_s is not None and now + pause_s < deadline:
                     log.info("language_model_retry", model=self.name, reason=type(error).__name__, attempt=attempt)
                     await asyncio.sleep(pause_s)
@@ -320,20 +391,21 @@ class LitellmModel:
         failure: ParleyError
         if "LLM Provider NOT provided" in detail:
             failure = Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
-        elif _is_timeout(error):
+        elif litellm_calls.is_timeout(error):
             failure = UpstreamFailed("The language model took too long to answer.")
+        elif "repeating the same chunk" in detail:
+            failure = RepeatsItself("The language model failed to answer.")
+        elif getattr(error, "status_code", None) in (400, 422):
+            failure = RequestRefused("The language model failed to answer.")
+            failure.of_content = "ContentPolicy" in type(error).__name__ or "content_filter" in detail
         else:
             failure = UpstreamFailed("The language model failed to answer.")
         failure.__cause__ = ProviderFailure(f"{type(error).__name__}: {detail}")
         return failure
 
     def _masked(self, text: str) -> str:
-        """`text` without the keys in use and without what looks like one."""
         endpoint = self.local.current() if self.local is not None else None
-        for key in (self._api_key, endpoint.api_key if endpoint is not None else None):
-            if key:
-                text = text.replace(key, "***")
-        return _KEY_LIKE.sub("***", text)
+        return litellm_calls.mask_keys(text, self._api_key, endpoint.api_key if endpoint is not None else None)
 
 
 def estimate_tokens(text: str) -> int:
@@ -346,48 +418,3 @@ def estimate_tokens(text: str) -> int:
 def estimate_message_tokens(messages: Sequence[Mapping[str, Any]]) -> int:
     """The same for OpenAI-shaped messages, with what a chat template adds to each."""
     return sum(6 + estimate_tokens(str(message.get("content") or "")) for message in messages)
-
-
-def _import_litellm() -> ModuleType:
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else the import asks the network
-    import litellm
-
-    litellm.suppress_debug_info = True
-    return litellm
-
-
-def _provider_errors() -> tuple[type[Exception], ...]:
-    """What a provider's failure can look like, before a stream and within it."""
-    import httpx
-    import openai
-
-    return (OSError, openai.OpenAIError, httpx.HTTPError)
-
-
-async def _load_litellm() -> ModuleType:
-    """litellm, imported at the first use: 1.5 s and 160 MB."""
-    return await asyncio.to_thread(_import_litellm)
-
-
-async def _close(response: Any) -> None:
-    # A stream that is already broken has nothing to close; what it says about that changes no answer.
-    with contextlib.suppress(Exception):
-        await asyncio.shield(response.aclose())
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return isinstance(error, TimeoutError) or "Timeout" in type(error).__name__
-
-
-def _retry_pause_s(error: BaseException, attempt: int) -> float | None:
-    """Seconds to wait before another try, or None where one is no use."""
-    if _is_timeout(error):
-        return None
-    status = getattr(error, "status_code", None)
-    if status is not None and status not in RETRIED_STATUSES:
-        return None
-    headers = getattr(error, "litellm_response_headers", None) or {}
-    with contextlib.suppress(KeyError, TypeError, ValueError):
-        asked_s = float(headers["retry-after"])
-        return asked_s if 0 <= asked_s <= LONGEST_RETRY_AFTER_S else None
-    return RETRY_PAUSE_S[min(attempt, len(RETRY_PAUSE_S) - 1)]

@@ -27,6 +27,7 @@ from typing import IO
 import structlog
 
 from rag.local_model_server import Launch
+from rag.precedence import Precedence
 from store.errors import Unavailable, UpstreamFailed
 from store.settings import Settings
 
@@ -64,7 +65,10 @@ def find_model(settings: Settings) -> tuple[str, Path] | None:
 
 
 class LocalModel:
-    """Owns the child process. Safe to use from any thread; many first questions start one child."""
+    """Owns the child process. Safe to use from any thread; many first questions start one child.
+
+    `precedence` is between those who share it: chats, and work in the background.
+    """
 
     def __init__(self, name: str, file: Path, *, threads: int = 0, idle_s: float = 600.0) -> None:
         self.name = name
@@ -75,6 +79,7 @@ class LocalModel:
         # on 2 busy cores 2 threads wrote 0.6 to 2.4 tokens a second and 1 thread 8 to 21 (nearly idle: 34 and 23).
         self.writing_threads = threads or max(1, cores - 1)
         self.idle_s = idle_s
+        self.precedence = Precedence()
         self._process: subprocess.Popen[bytes] | None = None
         self._endpoint: Endpoint | None = None
         self._stderr: deque[str] = deque(maxlen=20)

@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 
 PROMPT_CACHE_MIB = 256
 PARENT_POLL_S = 1.0
+# The child looks up between batches only: a chat waits for the one that background work is in.
+BATCH_TOKENS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ def serve(launch: Launch) -> object:
     params.n_parallel = 1  # two cores serve one answer well or two badly
     params.cpuparams.n_threads = launch.writing_threads
     params.cpuparams_batch.n_threads = launch.reading_threads
+    params.n_batch = BATCH_TOKENS
+    params.n_ubatch = BATCH_TOKENS
     params.cache_prompt = True
     params.cache_ram_mib = PROMPT_CACHE_MIB
     params.warmup = True

@@ -1,58 +1,46 @@
-"""The embedded index: qdrant-edge, one shard folder a tenant, opened on demand. One process owns the folder.
-
-qdrant-edge holds the GIL while it builds an HNSW graph, so this adapter never asks it to: up to about 100,000 points
-a tenant an exact scan is fast enough.
-"""
+"""The embedded index: qdrant-edge, one shard folder a tenant, opened on demand. One process owns the folder."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import threading
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import qdrant_edge as edge
 
+from rag.edge_maintenance import EdgeMaintenance
+from rag.edge_queries import HybridSearch, dense_query, edge_filter, idf_from, idf_requests, term_params, term_query
+from rag.edge_shards import EdgeShards
 from rag.folder_lock import FolderLock
 from rag.index import (
     DENSE,
-    INTEGER_FIELDS,
-    KEYWORD_FIELDS,
+    PAYLOAD_VERSION,
     TERMS,
     TEXT,
-    AnyOf,
+    Candidates,
     Filter,
     Hit,
     IndexCounts,
     IndexMismatch,
     Point,
-    ShardDamaged,
+    Pool,
+    Stored,
+    Value,
     Vector,
-    clauses,
+    changed_payload,
     deletion_filter,
     idf_of_unknown,
     stored_payload,
     stored_terms,
     stored_vectors,
 )
-from rag.text_terms import query_terms, query_vector, term_id
+from rag.text_terms import query_terms
 
-_BATCH_POINTS = 256
-_EVERYTHING = edge.Filter()
-
-
-@dataclass(slots=True)
-class _Slot:
-    """A tenant's place among the open shards. `users` is guarded by the index, `shard` by `lock`."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    shard: edge.EdgeShard | None = None
-    users: int = 0
+# qdrant-edge holds the GIL while it writes: some 3 ms for so many.
+_BATCH_POINTS = 32
+_BATCH_IDS = 1_000
+_COMPLETE = "complete"
 
 
 class EdgeIndex:
@@ -65,101 +53,145 @@ class EdgeIndex:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._dimension = dimension
-        self._max_open = max_open
-        self._guard = threading.Lock()
-        self._slots: OrderedDict[str, _Slot] = OrderedDict()
-        self._closed = False
         self._lock = FolderLock(folder)
         try:
             self._check_made_for(model)
-            for leftover in folder.glob(".*-*"):  # of a creation or deletion that the process did not live to finish
-                shutil.rmtree(leftover)
+            self._shards = EdgeShards(folder, dimension, max_open)
         except BaseException:
             self._lock.release()
             raise
+        self._maintenance = EdgeMaintenance(self._shards, dimension)
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
         if not points:
             return
         prepared = [self._prepare(point) for point in points]
-        with self._shard(tenant_id, create=True) as shard:
-            assert shard is not None
+        with self._shards.writing(tenant_id, create=True) as writer:
+            assert writer is not None
             for start in range(0, len(prepared), _BATCH_POINTS):
-                shard.update(edge.UpdateOperation.upsert_points(prepared[start : start + _BATCH_POINTS]))
-            shard.flush()
+                batch = prepared[start : start + _BATCH_POINTS]
+                writer.apply(edge.UpdateOperation.upsert_points(batch), len(batch))
+            writer.shard.flush()
 
-    def delete(self, tenant_id: str, *, document_id: str | None = None, communication_id: str | None = None) -> None:
-        condition = _edge_filter(deletion_filter(document_id, communication_id))
-        with self._shard(tenant_id) as shard:
-            if shard is not None:
-                shard.update(edge.UpdateOperation.delete_points_by_filter(condition))
-                shard.flush()
+    def set_payload(self, tenant_id: str, ids: Collection[str], values: Mapping[str, Value]) -> None:
+        changed, wanted = changed_payload(values), [*ids]
+        with self._shards.writing(tenant_id) as writer:
+            if writer is None or not wanted:
+                return
+            for start in range(0, len(wanted), _BATCH_IDS):
+                # By a filter: an id that is not there would be an error.
+                some = edge_filter(Filter(point_ids=tuple(wanted[start : start + _BATCH_IDS])))
+                writer.apply(edge.UpdateOperation.set_payload_by_filter(some, changed))
+            writer.shard.flush()
+
+    def delete(
+        self,
+        tenant_id: str,
+        *,
+        document_id: str | None = None,
+        communication_id: str | None = None,
+        speaker_id: str | None = None,
+    ) -> None:
+        condition = edge_filter(deletion_filter(document_id, communication_id, speaker_id))
+        with self._shards.writing(tenant_id) as writer:
+            if writer is not None:
+                writer.apply(edge.UpdateOperation.delete_points_by_filter(condition))
+                writer.shard.flush()
+
+    def delete_points(self, tenant_id: str, ids: Collection[str]) -> None:
+        wanted: list[int | UUID | str] = [UUID(point_id) for point_id in ids]
+        with self._shards.writing(tenant_id) as writer:
+            if writer is None or not wanted:
+                return
+            for start in range(0, len(wanted), _BATCH_IDS):
+                writer.apply(edge.UpdateOperation.delete_points(wanted[start : start + _BATCH_IDS]))
+            writer.shard.flush()
+
+    def ids_of(
+        self,
+        tenant_id: str,
+        *,
+        document_id: str | None = None,
+        communication_id: str | None = None,
+        speaker_id: str | None = None,
+    ) -> set[str]:
+        condition = edge_filter(deletion_filter(document_id, communication_id, speaker_id))
+        with self._shards.reading(tenant_id) as shard:
+            if shard is None:
+                return set()
+            count = shard.count(edge.CountRequest(filter=condition))
+            points = shard.query(edge.QueryRequest(limit=count, filter=condition)) if count else []
+        return {str(point.id) for point in points}
+
+    def passages(self, tenant_id: str, ids: Sequence[str]) -> dict[str, Stored]:
+        with self._shards.reading(tenant_id) as shard:
+            points = shard.retrieve([UUID(each) for each in ids], True, False) if shard is not None and ids else []
+        found = {}
+        for point in points:
+            payload = dict(point.payload or {})
+            found[str(point.id)] = Stored(payload.pop(TEXT), payload)
+        return found
+
+    def is_complete(self) -> bool:
+        return (self._folder / _COMPLETE).exists()
+
+    def is_current(self) -> bool:
+        return self.is_complete() and (self._folder / _COMPLETE).read_text() == str(PAYLOAD_VERSION)
+
+    def mark_complete(self) -> None:
+        (self._folder / _COMPLETE).write_text(str(PAYLOAD_VERSION))
+
+    def maintain(self, pool: Pool | None = None) -> None:
+        self._maintenance.run(pool)
 
     def delete_tenant(self, tenant_id: str) -> None:
-        with self._slot(tenant_id) as slot:
-            if slot.shard is not None:
-                slot.shard.close()
-                slot.shard = None
-            folder = self._folder / _folder_name(tenant_id)
-            if folder.exists():
-                # Renamed first: a tenant is either whole or gone, wherever the process dies.
-                shutil.rmtree(folder.rename(self._folder / f".deleted-{uuid4()}"))
+        self._shards.remove(tenant_id)
+
+    def search_hybrid(
+        self, tenant_id: str, vector: Vector | None, query_text: str, filter: Filter, limit: int
+    ) -> Candidates:
+        self._check_shape(vector)
+        terms = query_terms(query_text)
+        if filter.matches_nothing or limit <= 0 or (vector is None and not terms):
+            return Candidates([], {}, 0)
+        search = HybridSearch(vector, terms, filter, limit)
+        with self._shards.reading(tenant_id) as shard:
+            return Candidates([], dict.fromkeys(terms, idf_of_unknown(0)), 0) if shard is None else search.run(shard)
 
     def search_dense(self, tenant_id: str, vector: Vector, filter: Filter, limit: int) -> list[Hit]:
-        if vector.shape != (self._dimension,):
-            raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
-        query = edge.Query.Nearest([vector.tolist()], using=DENSE)
-        return self._search(tenant_id, query, edge.SearchParams(exact=True), filter, limit)
+        self._check_shape(vector)
+        query, params = dense_query(vector)
+        return self._search(tenant_id, query, params, filter, limit)
 
     def search_text(self, tenant_id: str, query_text: str, filter: Filter, limit: int) -> list[Hit]:
         wanted = query_terms(query_text)
-        return self._search(tenant_id, _term_query(wanted), _term_params(), filter, limit) if wanted else []
+        return self._search(tenant_id, term_query(wanted), term_params(), filter, limit) if wanted else []
 
     def term_idf(self, tenant_id: str, terms: Sequence[str]) -> dict[str, float]:
-        # The score of a one-term query is its IDF times the passage's weight, and the passage tells its weight.
-        with self._shard(tenant_id) as shard:
+        with self._shards.reading(tenant_id) as shard:
             if shard is None or not terms:
                 return dict.fromkeys(terms, idf_of_unknown(0))
-            requests = [
-                edge.QueryRequest(limit=1, query=_term_query([term]), with_vector=[TERMS], params=_term_params())
-                for term in terms
-            ]
-            unknown = idf_of_unknown(shard.count(edge.CountRequest()))
-            answers = shard.query_batch(edge.QueryBatchRequest(requests))
-        found = dict.fromkeys(terms, unknown)
-        for term, hits in zip(terms, answers, strict=True):
-            for hit in hits:
-                assert isinstance(hit.vector, dict)
-                weights = hit.vector[TERMS]
-                assert isinstance(weights, edge.SparseVector)
-                found[term] = hit.score / weights.values[weights.indices.index(term_id(term))]
-        return found
+            answers = shard.query_batch(edge.QueryBatchRequest(idf_requests(terms)))
+            return idf_from(terms, answers, shard.count(edge.CountRequest()))
 
     def count(self, tenant_id: str) -> int:
-        with self._shard(tenant_id) as shard:
+        with self._shards.reading(tenant_id) as shard:
             return 0 if shard is None else shard.count(edge.CountRequest())
 
     def counts(self) -> IndexCounts:
-        with self._guard:
-            opened = sum(slot.shard is not None for slot in self._slots.values())
-        tenants = sum(1 for entry in self._folder.iterdir() if entry.is_dir() and not entry.name.startswith("."))
-        return IndexCounts(tenants=tenants, open_shards=opened, points=None)
+        return IndexCounts(tenants=len(self._shards.tenants()), open_shards=self._shards.open_shards, points=None)
 
     def ready(self) -> bool:
-        return not self._closed
+        return not self._shards.closed
 
     def close(self) -> None:
         """Waits for the calls under way, closes every shard and gives the folder free. Later calls raise."""
-        with self._guard:
-            self._closed = True
-            slots = list(self._slots.values())
-            self._slots.clear()
-        for slot in slots:
-            with slot.lock:
-                if slot.shard is not None:
-                    slot.shard.close()
-                    slot.shard = None
+        self._shards.close()
         self._lock.release()
+
+    def _check_shape(self, vector: Vector | None) -> None:
+        if vector is not None and vector.shape != (self._dimension,):
+            raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
 
     def _search(
         self, tenant_id: str, query: edge.Query, params: edge.SearchParams, filter: Filter, limit: int
@@ -167,9 +199,9 @@ class EdgeIndex:
         if filter.matches_nothing or limit <= 0:
             return []
         request = edge.QueryRequest(
-            limit=limit, query=query, filter=_edge_filter(filter), with_payload=True, params=params
+            limit=limit, query=query, filter=edge_filter(filter), with_payload=True, params=params
         )
-        with self._shard(tenant_id) as shard:
+        with self._shards.reading(tenant_id) as shard:
             points = [] if shard is None else shard.query(request)
         hits = []
         for point in points:
@@ -185,74 +217,6 @@ class EdgeIndex:
             vectors[DENSE] = dense
         return edge.Point(str(UUID(point.id)), vectors, stored_payload(point))
 
-    @contextmanager
-    def _slot(self, tenant_id: str) -> Iterator[_Slot]:
-        name = _folder_name(tenant_id)
-        with self._guard:
-            if self._closed:
-                raise ShardDamaged("The index is closed.")
-            slot = self._slots.setdefault(name, _Slot())
-            self._slots.move_to_end(name)
-            slot.users += 1
-        try:
-            with slot.lock:
-                yield slot
-        finally:
-            with self._guard:
-                slot.users -= 1
-                self._close_surplus()
-
-    @contextmanager
-    def _shard(self, tenant_id: str, create: bool = False) -> Iterator[edge.EdgeShard | None]:
-        """The tenant's shard, or None where it has none and `create` is not asked for."""
-        with self._slot(tenant_id) as slot:
-            if slot.shard is None:
-                slot.shard = self._open(self._folder / _folder_name(tenant_id), create)
-            yield slot.shard
-
-    def _close_surplus(self) -> None:
-        """Called with the guard held. Closing takes milliseconds, and nobody may open the shard meanwhile."""
-        idle = [name for name, slot in self._slots.items() if slot.users == 0]
-        for name in idle[: max(0, len(self._slots) - self._max_open)]:
-            shard = self._slots.pop(name).shard
-            if shard is not None:
-                shard.close()
-
-    def _open(self, folder: Path, create: bool) -> edge.EdgeShard | None:
-        if not folder.exists():
-            if not create:
-                return None
-            self._create(folder)
-        try:
-            return edge.EdgeShard.load(str(folder))
-        # qdrant-edge raises bare Exceptions, whatever went wrong.
-        except Exception as error:
-            raise ShardDamaged(
-                f"The shard in {folder} cannot be opened ({error}). Move that folder away and index the account anew."
-            ) from error
-
-    def _create(self, folder: Path) -> None:
-        """Made beside its place and then renamed, so that a shard is never found half made."""
-        draft = self._folder / f".new-{uuid4()}"
-        config = edge.EdgeConfig(
-            vectors={
-                DENSE: edge.EdgeVectorParams(
-                    size=self._dimension,
-                    distance=edge.Distance.Cosine,
-                    multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-                )
-            },
-            sparse_vectors={TERMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-        )
-        shard = edge.EdgeShard.create(str(draft), config)
-        for name in KEYWORD_FIELDS:
-            shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Keyword))
-        for name in INTEGER_FIELDS:
-            shard.update(edge.UpdateOperation.create_field_index(name, edge.PayloadSchemaType.Integer))
-        shard.flush()
-        shard.close()
-        draft.rename(folder)
-
     def _check_made_for(self, model: str) -> None:
         wanted = {"format": 1, "dimension": self._dimension, "model": model}
         path = self._folder / "index.json"
@@ -266,30 +230,3 @@ class EdgeIndex:
                 f"The index in {self._folder} was made for {found}, wanted is {wanted}. Choose that embedding model "
                 "again, or move the folder away and index everything anew."
             )
-
-
-def _folder_name(tenant_id: str) -> str:
-    """A UUID's canonical form, which no path can hide in. Raises ValueError for anything else."""
-    return str(UUID(tenant_id))
-
-
-def _term_params() -> edge.SearchParams:
-    # The corpus is named, since the default statistics count deleted points too.
-    return edge.SearchParams(idf=edge.IdfParams(corpus=_EVERYTHING))
-
-
-def _term_query(terms: Sequence[str]) -> edge.Query:
-    vector = query_vector(terms)
-    return edge.Query.Nearest(edge.SparseVector(vector.indices, vector.values), using=TERMS)
-
-
-def _edge_filter(wanted: Filter) -> edge.Filter:
-    must: list[edge.ConditionType] = []
-    for clause in clauses(wanted):
-        if isinstance(clause, AnyOf):
-            must.append(edge.FieldCondition(clause.key, match=edge.MatchAny(list(clause.values))))
-        else:
-            must.append(edge.FieldCondition(clause.key, range=edge.RangeFloat(gte=clause.low, lte=clause.high)))
-    if wanted.point_ids is not None:
-        must.append(edge.HasIdCondition({UUID(point_id) for point_id in wanted.point_ids}))
-    return edge.Filter(must=must)

@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from uuid import UUID, uuid5
+from collections.abc import Collection, Mapping, Sequence
+from http import HTTPStatus
+from uuid import UUID
 
 from qdrant_client import QdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
 
 from rag.index import (
     DENSE,
     INTEGER_FIELDS,
     KEYWORD_FIELDS,
+    PAYLOAD_VERSION,
     TERMS,
-    TEXT,
-    AnyOf,
+    Candidate,
+    Candidates,
     Filter,
     Hit,
     IndexCounts,
     IndexMismatch,
     Point,
+    Pool,
+    Stored,
+    Value,
     Vector,
-    clauses,
+    changed_payload,
     deletion_filter,
-    idf_of_unknown,
     stored_payload,
     stored_terms,
     stored_vectors,
 )
-from rag.text_terms import query_terms, query_vector, term_id
+from rag.server_queries import (
+    POINT,
+    TENANT,
+    answering,
+    hybrid_requests,
+    idf_from,
+    idf_requests,
+    read_payload,
+    scores_by_id,
+    server_filter,
+    server_id,
+    sparse_query,
+    term_params,
+)
+from rag.text_terms import query_terms
+from store.errors import Unavailable
 
-_TENANT = "tenant_id"
-_POINT = "point_id"
 _BATCH_POINTS = 256
+_BATCH_IDS = 10_000
+_BATCH_NUMBERS = 400_000
+_COMPLETE = "complete"
+_VERSION = "payload_version"
 
 
 class ServerIndex:
@@ -43,72 +65,175 @@ class ServerIndex:
         self._client = client
         self._dimension = dimension
         self._collection = collection
-        if not client.collection_exists(collection):
-            self._create(model)
-        self._check_made_for(model)
+        self._made_for: dict[str, object] = {"dimension": dimension, "model": model}
+        with answering():
+            if not client.collection_exists(collection):
+                self._create()
+            info = client.get_collection(collection)
+            is_new = not info.config.metadata and not info.points_count
+            if is_new:
+                self._finish()
+            self._check_made_for()
+            if not is_new:
+                self._index_fields(info.payload_schema)
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
         prepared = [self._prepare(tenant_id, point) for point in points]
-        for start in range(0, len(prepared), _BATCH_POINTS):
-            self._client.upsert(self._collection, prepared[start : start + _BATCH_POINTS], wait=True)
+        # By numbers, since a passage may have many vectors and a server refuses requests of more than 32 MB.
+        numbers = sum(point.vector.size for point in points if point.vector is not None) // max(len(points), 1)
+        step = max(1, min(_BATCH_POINTS, _BATCH_NUMBERS // max(numbers, 1)))
+        for start in range(0, len(prepared), step):
+            with answering():
+                self._client.upsert(self._collection, prepared[start : start + step], wait=True)
 
-    def delete(self, tenant_id: str, *, document_id: str | None = None, communication_id: str | None = None) -> None:
-        self._delete(_server_filter(tenant_id, deletion_filter(document_id, communication_id)))
+    def set_payload(self, tenant_id: str, ids: Collection[str], values: Mapping[str, Value]) -> None:
+        changed, wanted = changed_payload(values), [*ids]
+        for start in range(0, len(wanted), _BATCH_IDS):
+            some = server_filter(tenant_id, Filter(point_ids=tuple(wanted[start : start + _BATCH_IDS])))
+            with answering():
+                self._client.set_payload(self._collection, changed, models.FilterSelector(filter=some), wait=True)
+
+    def delete(
+        self,
+        tenant_id: str,
+        *,
+        document_id: str | None = None,
+        communication_id: str | None = None,
+        speaker_id: str | None = None,
+    ) -> None:
+        self._delete(server_filter(tenant_id, deletion_filter(document_id, communication_id, speaker_id)))
 
     def delete_tenant(self, tenant_id: str) -> None:
-        self._delete(_server_filter(tenant_id, Filter()))
+        self._delete(server_filter(tenant_id, Filter()))
+
+    def delete_points(self, tenant_id: str, ids: Collection[str]) -> None:
+        wanted = [server_id(tenant_id, point_id) for point_id in ids]
+        for start in range(0, len(wanted), _BATCH_IDS):
+            points: list[models.ExtendedPointId] = [*wanted[start : start + _BATCH_IDS]]
+            with answering():
+                self._client.delete(self._collection, models.PointIdsList(points=points), wait=True)
+
+    def ids_of(
+        self,
+        tenant_id: str,
+        *,
+        document_id: str | None = None,
+        communication_id: str | None = None,
+        speaker_id: str | None = None,
+    ) -> set[str]:
+        condition = server_filter(tenant_id, deletion_filter(document_id, communication_id, speaker_id))
+        found: set[str] = set()
+        offset: models.ExtendedPointId | None = None
+        while True:
+            with answering():
+                page, offset = self._client.scroll(
+                    self._collection, condition, limit=_BATCH_IDS, offset=offset, with_payload=[POINT]
+                )
+            found |= {str(record.payload[POINT]) for record in page if record.payload}
+            if offset is None:
+                return found
+
+    def search_hybrid(
+        self, tenant_id: str, vector: Vector | None, query_text: str, filter: Filter, limit: int
+    ) -> Candidates:
+        self._check_shape(vector)
+        terms = query_terms(query_text)
+        if filter.matches_nothing or limit <= 0 or (vector is None and not terms):
+            return Candidates([], {}, 0)
+        requests = hybrid_requests(tenant_id, vector, terms, filter, limit)
+        answers = self._batch([*requests.values(), *idf_requests(tenant_id, terms)])
+        scores: dict[str, dict[str, float]] = {DENSE: {}, TERMS: {}}
+        scores |= {name: scores_by_id(answer) for name, answer in zip(requests, answers, strict=False)}
+        cosine, bm25 = scores[DENSE], scores[TERMS]
+        # What only one of the two found still has a score by the other; asked for rather than guessed.
+        lacking = {DENSE: bm25.keys() - cosine.keys(), TERMS: cosine.keys() - bm25.keys() if bm25 else set()}
+        missing = {
+            name: hybrid_requests(tenant_id, vector, terms, Filter(point_ids=tuple(ids)), len(ids))[name]
+            for name, ids in lacking.items()
+            if ids and name in requests
+        }
+        for name, answer in zip(missing, self._batch([*missing.values()]), strict=True):
+            scores[name] |= scores_by_id(answer)
+        points = self.count(tenant_id)
+        found = [Candidate(id_, cosine.get(id_), bm25.get(id_, 0.0)) for id_ in dict.fromkeys([*cosine, *bm25])]
+        return Candidates(found, idf_from(terms, answers[len(requests) :], points), points)
+
+    def passages(self, tenant_id: str, ids: Sequence[str]) -> dict[str, Stored]:
+        if not ids:
+            return {}
+        chosen = [server_id(tenant_id, point_id) for point_id in ids]
+        with answering():
+            records = self._client.retrieve(self._collection, chosen, with_payload=True)
+        found = {}
+        for record in records:
+            point_id, text, payload = read_payload(tenant_id, record.payload)
+            found[point_id] = Stored(text, payload)
+        return found
 
     def search_dense(self, tenant_id: str, vector: Vector, filter: Filter, limit: int) -> list[Hit]:
-        if vector.shape != (self._dimension,):
-            raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
+        self._check_shape(vector)
         return self._search(tenant_id, [vector.tolist()], DENSE, None, filter, limit)
 
     def search_text(self, tenant_id: str, query_text: str, filter: Filter, limit: int) -> list[Hit]:
         wanted = query_terms(query_text)
-        return self._search(tenant_id, _sparse(wanted), TERMS, _term_params(tenant_id), filter, limit) if wanted else []
+        return (
+            self._search(tenant_id, sparse_query(wanted), TERMS, term_params(tenant_id), filter, limit)
+            if wanted
+            else []
+        )
 
     def term_idf(self, tenant_id: str, terms: Sequence[str]) -> dict[str, float]:
-        everything = _server_filter(tenant_id, Filter())
-        found = dict.fromkeys(terms, idf_of_unknown(self.count(tenant_id)))
-        if not terms:
-            return found
-        requests = [
-            models.QueryRequest(
-                query=_sparse([term]),
-                using=TERMS,
-                limit=1,
-                filter=everything,
-                params=_term_params(tenant_id),
-                with_vector=[TERMS],
-            )
-            for term in terms
-        ]
-        answers = self._client.query_batch_points(self._collection, requests)
-        for term, answer in zip(terms, answers, strict=True):
-            for hit in answer.points:
-                assert isinstance(hit.vector, dict)
-                weights = hit.vector[TERMS]
-                assert isinstance(weights, models.SparseVector)
-                found[term] = hit.score / weights.values[weights.indices.index(term_id(term))]
-        return found
+        points = self.count(tenant_id)
+        return idf_from(terms, self._batch(idf_requests(tenant_id, terms)), points)
 
     def count(self, tenant_id: str) -> int:
-        everything = _server_filter(tenant_id, Filter())
-        return self._client.count(self._collection, count_filter=everything, exact=True).count
+        everything = server_filter(tenant_id, Filter())
+        with answering():
+            return self._client.count(self._collection, count_filter=everything, exact=True).count
 
     def counts(self) -> IndexCounts:
-        points = self._client.count(self._collection, exact=False).count
+        with answering():
+            points = self._client.count(self._collection, exact=False).count
         return IndexCounts(tenants=None, open_shards=None, points=points)
 
     def ready(self) -> bool:
         try:
-            return self._client.collection_exists(self._collection)
-        # The client raises its own, httpx's and grpc's errors; each of them means "not ready".
-        except Exception:
+            with answering():
+                return self._client.collection_exists(self._collection)
+        except Unavailable:
             return False
+
+    def is_complete(self) -> bool:
+        return bool(self._metadata().get(_COMPLETE))
+
+    def is_current(self) -> bool:
+        metadata = self._metadata()
+        return bool(metadata.get(_COMPLETE)) and metadata.get(_VERSION) == PAYLOAD_VERSION
+
+    def mark_complete(self) -> None:
+        noted = self._made_for | {_COMPLETE: True, _VERSION: PAYLOAD_VERSION}
+        with answering():
+            self._client.update_collection(self._collection, metadata=noted)
+
+    def _metadata(self) -> dict[str, object]:
+        with answering():
+            return dict(self._client.get_collection(self._collection).config.metadata or {})
+
+    def maintain(self, pool: Pool | None = None) -> None:
+        """A server maintains itself."""
 
     def close(self) -> None:
         self._client.close()
+
+    def _check_shape(self, vector: Vector | None) -> None:
+        if vector is not None and vector.shape != (self._dimension,):
+            raise ValueError(f"a vector of {self._dimension} numbers is wanted, this one has the shape {vector.shape}")
+
+    def _batch(self, requests: Sequence[models.QueryRequest]) -> list[list[models.ScoredPoint]]:
+        if not requests:
+            return []
+        with answering():
+            return [answer.points for answer in self._client.query_batch_points(self._collection, requests)]
 
     def _search(
         self,
@@ -121,20 +246,20 @@ class ServerIndex:
     ) -> list[Hit]:
         if filter.matches_nothing or limit <= 0:
             return []
-        answer = self._client.query_points(
-            self._collection,
-            query=query,
-            using=using,
-            query_filter=_server_filter(tenant_id, filter),
-            search_params=params,
-            limit=limit,
-            with_payload=True,
-        )
+        with answering():
+            answer = self._client.query_points(
+                self._collection,
+                query=query,
+                using=using,
+                query_filter=server_filter(tenant_id, filter),
+                search_params=params,
+                limit=limit,
+                with_payload=True,
+            )
         hits = []
         for point in answer.points:
-            payload = dict(point.payload or {})
-            assert payload.pop(_TENANT) == str(UUID(tenant_id))
-            hits.append(Hit(payload.pop(_POINT), point.score, payload.pop(TEXT), payload))
+            point_id, text, payload = read_payload(tenant_id, point.payload)
+            hits.append(Hit(point_id, point.score, text, payload))
         return hits
 
     def _prepare(self, tenant_id: str, point: Point) -> models.PointStruct:
@@ -143,71 +268,54 @@ class ServerIndex:
         dense = stored_vectors(point, self._dimension)
         if dense is not None:
             vectors[DENSE] = dense
-        own = {_TENANT: str(UUID(tenant_id)), _POINT: str(UUID(point.id))}
+        own = {TENANT: str(UUID(tenant_id)), POINT: str(UUID(point.id))}
         return models.PointStruct(
-            id=_server_id(tenant_id, point.id), vector=vectors, payload=stored_payload(point) | own
+            id=server_id(tenant_id, point.id), vector=vectors, payload=stored_payload(point) | own
         )
 
     def _delete(self, condition: models.Filter) -> None:
-        self._client.delete(self._collection, models.FilterSelector(filter=condition), wait=True)
+        with answering():
+            self._client.delete(self._collection, models.FilterSelector(filter=condition), wait=True)
 
-    def _create(self, model: str) -> None:
-        self._client.create_collection(
-            self._collection,
-            vectors_config={
-                DENSE: models.VectorParams(
-                    size=self._dimension,
-                    distance=models.Distance.COSINE,
-                    multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
-                )
-            },
-            sparse_vectors_config={TERMS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-            # A graph for each tenant and none over all: every query names its tenant.
-            hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
-            metadata={"dimension": self._dimension, "model": model},
+    def _create(self) -> None:
+        dense = models.VectorParams(
+            size=self._dimension,
+            distance=models.Distance.COSINE,
+            multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
         )
-        tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
-        self._client.create_payload_index(self._collection, _TENANT, tenant)
-        for name in KEYWORD_FIELDS:
-            self._client.create_payload_index(self._collection, name, models.PayloadSchemaType.KEYWORD)
-        for name in INTEGER_FIELDS:
-            self._client.create_payload_index(self._collection, name, models.PayloadSchemaType.INTEGER)
-
-    def _check_made_for(self, model: str) -> None:
-        wanted = {"dimension": self._dimension, "model": model}
-        found = self._client.get_collection(self._collection).config.metadata
-        if found != wanted:
-            raise IndexMismatch(
-                f"The collection {self._collection} was made for {found}, wanted is {wanted}. Choose that embedding "
-                "model again, or another collection, and index everything anew."
+        try:
+            self._client.create_collection(
+                self._collection,
+                vectors_config={DENSE: dense},
+                sparse_vectors_config={TERMS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
+                # A graph for each tenant and none over all: every query names its tenant.
+                hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
             )
+        except UnexpectedResponse as error:
+            if error.status_code != HTTPStatus.CONFLICT:  # another server was a moment earlier
+                raise
 
+    def _finish(self) -> None:
+        """The metadata come last: a collection without them was left half made, or is being made, and gets the rest."""
+        tenant = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+        self._client.create_payload_index(self._collection, TENANT, tenant)
+        self._index_fields(())
+        self._client.update_collection(self._collection, metadata=self._made_for)
 
-def _server_id(tenant_id: str, point_id: str) -> str:
-    """Ids are unique within a tenant only; one tenant must not be able to overwrite another's point."""
-    return str(uuid5(UUID(tenant_id), str(UUID(point_id))))
+    def _index_fields(self, there: Collection[str]) -> None:
+        """Those that are not: a release may filter by more fields than the one that made the collection."""
+        for names, kind in (
+            (KEYWORD_FIELDS, models.PayloadSchemaType.KEYWORD),
+            (INTEGER_FIELDS, models.PayloadSchemaType.INTEGER),
+        ):
+            for name in names:
+                if name not in there:
+                    self._client.create_payload_index(self._collection, name, kind)
 
-
-def _term_params(tenant_id: str) -> models.SearchParams:
-    # IDF over the tenant's own points: another tenant's words neither show nor count.
-    corpus = _server_filter(tenant_id, Filter())
-    return models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
-
-
-def _sparse(terms: Sequence[str]) -> models.SparseVector:
-    vector = query_vector(terms)
-    return models.SparseVector(indices=vector.indices, values=vector.values)
-
-
-def _server_filter(tenant_id: str, wanted: Filter) -> models.Filter:
-    must: list[models.Condition] = [
-        models.FieldCondition(key=_TENANT, match=models.MatchValue(value=str(UUID(tenant_id))))
-    ]
-    for clause in clauses(wanted):
-        if isinstance(clause, AnyOf):
-            must.append(models.FieldCondition(key=clause.key, match=models.MatchAny(any=list(clause.values))))
-        else:
-            must.append(models.FieldCondition(key=clause.key, range=models.Range(gte=clause.low, lte=clause.high)))
-    if wanted.point_ids is not None:
-        must.append(models.HasIdCondition(has_id=[_server_id(tenant_id, point_id) for point_id in wanted.point_ids]))
-    return models.Filter(must=must)
+    def _check_made_for(self) -> None:
+        found = {key: value for key, value in self._metadata().items() if key not in (_COMPLETE, _VERSION)}
+        if found != self._made_for:
+            raise IndexMismatch(
+                f"The collection {self._collection} was made for {found}, wanted is {self._made_for}. Choose that "
+                "embedding model again, or another collection, and index everything anew."
+            )

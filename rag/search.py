@@ -7,18 +7,24 @@ forget how far ahead the first one is.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from rag.embedding import Embedder
-from rag.index import Filter, Hit, Value, VectorIndex
-from rag.text_terms import query_terms, terms
+from rag.index import Candidate, Candidates, Filter, Stored, Value, Vector
+from rag.text_terms import term_set
+from store.errors import Unavailable, UpstreamFailed
+
+log = structlog.get_logger(__name__)
 
 _CANDIDATES = 50
 _DENSE_SHARE = 0.5
+_LOWEST = -2.5
 _BACKGROUND_PASSAGES = 20
 _MAX_QUERY_CHARS = 4000
 
@@ -30,7 +36,9 @@ class Found:
     `score` orders the passages of one search and means nothing beside another search. `dense` is the cosine with the
     query (None without an embedding model or vector), `bm25` the BM25 score. `coverage` (0 to 1) is the share of the
     query's informative words that text and title contain, each word counted by its IDF; words are matched by stem,
-    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it.
+    so a passage in another language than the query has a coverage near 0 and only `dense` speaks for it. `idf` is that
+    of the query's words.
+    `duplicates`: how many passages that say the same were left out in favour of this one.
     """
 
     id: str
@@ -40,14 +48,26 @@ class Found:
     dense: float | None
     bm25: float
     coverage: float
+    duplicates: int = 0
+    idf: Mapping[str, float] = field(default_factory=dict)
+
+
+class Searchable(Protocol):
+    """The part of `rag.index.VectorIndex` that a search needs."""
+
+    def search_hybrid(
+        self, tenant_id: str, vector: Vector | None, query_text: str, filter: Filter, limit: int
+    ) -> Candidates: ...
+
+    def passages(self, tenant_id: str, ids: Sequence[str]) -> dict[str, Stored]: ...
 
 
 class Searcher:
     """Thread-safe where its parts are. Without an embedder it searches by words alone."""
 
-    def __init__(self, index: VectorIndex, embedder: Embedder | None) -> None:
+    def __init__(self, index: Searchable, embedder: Embedder | None) -> None:
         self._index = index
-        self._embedder = embedder
+        self.embedder = embedder
 
     def search(self, tenant_id: str, query: str, filter: Filter, limit: int) -> list[Found]:
         """The best `limit` passages, best first; nothing for an empty query. Only 4,000 characters of it are read."""
@@ -55,84 +75,62 @@ class Searcher:
         query = query[:_MAX_QUERY_CHARS].strip()
         if not query or filter.matches_nothing:
             return []
-        wanted = max(_CANDIDATES, limit)
-        by_words = self._index.search_text(tenant_id, query, filter, wanted)
-        by_meaning: list[Hit] = []
-        if self._embedder is not None:
-            vector = self._embedder.embed_queries([query])[0]
-            by_meaning = self._index.search_dense(tenant_id, vector, filter, wanted)
-            # What only one of the two found still has a score by the other; ask for it rather than guess.
-            for_words, for_meaning = _missing(by_words, by_meaning), _missing(by_meaning, by_words)
-            if for_words and by_words:
-                only = replace(filter, point_ids=for_words)
-                by_words = by_words + self._index.search_text(tenant_id, query, only, len(for_words))
-            if for_meaning:
-                only = replace(filter, point_ids=for_meaning)
-                by_meaning = by_meaning + self._index.search_dense(tenant_id, vector, only, len(for_meaning))
-        if not by_words and not by_meaning:
-            return []
-        ranked = _fused(by_words, by_meaning)[:limit]
-        return self._with_evidence(tenant_id, query, ranked, by_words, by_meaning)
-
-    def _with_evidence(
-        self,
-        tenant_id: str,
-        query: str,
-        ranked: Sequence[tuple[Hit, float]],
-        by_words: Sequence[Hit],
-        by_meaning: Sequence[Hit],
-    ) -> list[Found]:
-        idf = self._index.term_idf(tenant_id, query_terms(query))
+        candidates = self._index.search_hybrid(tenant_id, self._vector(query), query, filter, max(_CANDIDATES, limit))
+        ranked = _fused(candidates.found)[:limit]
+        stored = self._index.passages(tenant_id, [candidate.id for candidate, _ in ranked])
         # As if this many more passages without the query's words were there: among a handful of passages a word that
         # is present would else weigh next to nothing, and one that is not, everything.
-        background = math.log1p(_BACKGROUND_PASSAGES / (self._index.count(tenant_id) + 1))
-        idf = {term: weight + background for term, weight in idf.items()}
-        bm25 = {hit.id: hit.score for hit in by_words}
-        cosine = {hit.id: hit.score for hit in by_meaning}
+        background = math.log1p(_BACKGROUND_PASSAGES / (candidates.points + 1))
+        idf = {term: weight + background for term, weight in candidates.idf.items()}
         return [
             Found(
-                id=hit.id,
+                id=candidate.id,
                 score=score,
-                text=hit.text,
-                payload=hit.payload,
-                dense=cosine.get(hit.id),
-                bm25=bm25.get(hit.id, 0.0),
-                coverage=_coverage(idf, hit),
+                text=passage.text,
+                payload=passage.payload,
+                dense=candidate.dense,
+                bm25=candidate.bm25,
+                coverage=_coverage(idf, passage),
+                idf=idf,
             )
-            for hit, score in ranked
+            for candidate, score in ranked
+            if (passage := stored.get(candidate.id)) is not None  # else deleted a moment ago
         ]
 
+    def _vector(self, query: str) -> Vector | None:
+        """None where no model is there, or where a provider's fails: then words alone are searched for."""
+        if self.embedder is None:
+            return None
+        try:
+            vector: Vector = self.embedder.embed_queries([query])[0]
+        except (Unavailable, UpstreamFailed) as error:
+            log.warning("searching by words alone", model=self.embedder.name, error=error.message)
+            return None
+        return vector
 
-def _missing(one: Sequence[Hit], other: Sequence[Hit]) -> tuple[str, ...]:
-    """Ids that `other` has and `one` has not."""
-    known = {hit.id for hit in one}
-    return tuple(hit.id for hit in other if hit.id not in known)
 
-
-def _fused(by_words: Sequence[Hit], by_meaning: Sequence[Hit]) -> list[tuple[Hit, float]]:
-    hits = {hit.id: hit for hit in (*by_words, *by_meaning)}
-    ids = list(hits)
-    words = _z_scores({hit.id: hit.score for hit in by_words}, ids)
-    meaning = _z_scores({hit.id: hit.score for hit in by_meaning}, ids)
+def _fused(found: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    words = _z_scores([each.bm25 for each in found])
+    meaning = _z_scores([0.0 if each.dense is None else each.dense for each in found])
     scores = _DENSE_SHARE * meaning + (1 - _DENSE_SHARE) * words
-    ranked = sorted(zip(ids, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
-    return [(hits[point_id], score) for point_id, score in ranked]
+    return sorted(zip(found, scores.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0].id))
 
 
-def _z_scores(scores: dict[str, float], ids: Sequence[str]) -> NDArray[np.float64]:
-    """(len(ids),): without a score counts as the lowest. All zeros where no score stands out."""
-    lowest = min([0.0, *scores.values()])
-    values = np.array([scores.get(point_id, lowest) for point_id in ids])
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(ids))
+def _z_scores(scores: Sequence[float]) -> NDArray[np.float64]:
+    """(len(scores),). All zeros where no score stands out."""
+    values = np.array(scores, dtype=np.float64)
+    spread = values.std() if len(values) else 0.0
+    found = (values - values.mean()) / spread if spread > 1e-9 else np.zeros(len(values))
+    # The one passage that holds a rare word, a code say, may be all alone below in meaning: that is not to outweigh it.
+    return np.maximum(found, _LOWEST)
 
 
-def _coverage(idf: dict[str, float], hit: Hit) -> float:
+def _coverage(idf: dict[str, float], passage: Stored) -> float:
     total = sum(idf.values())
     if total <= 0:
         return 0.0
-    title = hit.payload.get("title")
-    present = set(terms(f"{title}\n{hit.text}" if isinstance(title, str) else hit.text))
+    title = passage.payload.get("title")
+    present = term_set(f"{title}\n{passage.text}" if isinstance(title, str) else passage.text)
     share = sum(weight for term, weight in idf.items() if term in present) / total
     assert 0 <= share <= 1 + 1e-9
     return min(share, 1.0)

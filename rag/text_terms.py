@@ -63,9 +63,17 @@ def _stem(word: str) -> str:
 
 def terms(text: str) -> list[str]:
     """Stemmed words of `text` in their order, stop words left out, "ё" read as "е", letters of any width alike."""
+    return [_stem(word) for word in _words(text) if word not in _STOP_WORDS]
+
+
+def term_set(text: str) -> set[str]:
+    """The different ones of `terms`."""
+    return {_stem(word) for word in set(_words(text)) if word not in _STOP_WORDS}
+
+
+def _words(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).lower().replace("ё", "е")
-    words = (word[:_MAX_TERM_CHARS] for word in _WORD.findall(plain))
-    return [_stem(word) for word in words if word not in _STOP_WORDS]
+    return [word[:_MAX_TERM_CHARS] for word in _WORD.findall(plain)]
 
 
 def query_terms(text: str) -> list[str]:

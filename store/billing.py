@@ -308,6 +308,12 @@ def add_usage(tenant_id: str, connection: Connection, usage: Usage) -> bool:
     return insert_ignoring(connection, usage_records, {**values, "tenant_id": tenant_id})
 
 
+def has_usage(tenant_id: str, connection: Connection, key: str) -> bool:
+    """Whether the operation of that key was recorded."""
+    query = sa.select(usage_records.c.id).where(usage_records.c.tenant_id == tenant_id, usage_records.c.key == key)
+    return connection.execute(query.limit(1)).first() is not None
+
+
 def list_usage(tenant_id: str, connection: Connection, hold_id: str | None = None) -> list[Usage]:
     """What was done, oldest first; with an id, under that hold."""
     query = sa.select(*_USAGE_COLUMNS).where(usage_records.c.tenant_id == tenant_id)

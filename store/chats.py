@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,10 +25,20 @@ chats = sa.Table(
     sa.Column("is_default", sa.Boolean, nullable=False),
     sa.Column("is_active", sa.Boolean, nullable=False),
     sa.Column("default_space_ids", sa.JSON, nullable=False),
-    # What a visitor of the site may be answered from: documents alone, unless the owner opens calls and chats too;
-    # of the named spaces, or where none is named of the chat's own.
-    sa.Column("site_sees_communications", sa.Boolean, nullable=False),
+    # What the model is told beside the house's rules, and which one is asked; null: the server's.
+    sa.Column("instructions", sa.Text, nullable=False, server_default=""),
+    sa.Column("model", sa.String(200), nullable=True),
+    # Names of the tools it may call; null: all that a chat can have.
+    sa.Column("tools", sa.JSON(none_as_null=True), nullable=True),
+    # What a visitor of the site may be answered from: documents alone, and what the owner opens beside; of the named
+    # spaces, or where none is named of the chat's own.
+    sa.Column("site_tools", sa.JSON, nullable=False, server_default="[]"),
     sa.Column("site_space_ids", sa.JSON, nullable=False),
+    sa.Column("theme", sa.JSON, nullable=False, server_default="{}"),
+    sa.Column("languages", sa.JSON, nullable=False, server_default="[]"),
+    # Pages that may show it; none: those of the account.
+    sa.Column("allowed_origins", sa.JSON, nullable=False, server_default="[]"),
+    sa.Column("messages_per_day", sa.Integer, nullable=True),
     id_column("workflow_flow_id", nullable=True),
     sa.Column("public_key", sa.String(64), nullable=False, unique=True),
     time_column("created_at", nullable=False),
@@ -49,8 +58,15 @@ class Chat:
     is_default: bool
     is_active: bool
     default_space_ids: list[str]
-    site_sees_communications: bool
+    instructions: str
+    model: str | None
+    tools: list[str] | None
+    site_tools: list[str]
     site_space_ids: list[str]
+    theme: dict[str, Any]
+    languages: list[str]
+    allowed_origins: list[str]
+    messages_per_day: int | None
     workflow_flow_id: str | None
     public_key: str
     created_at: datetime
@@ -68,12 +84,9 @@ def create(
     name: str,
     header_title: str,
     public_key: str,
-    greeting: str = "",
-    suggestions: Sequence[str] = (),
-    default_space_ids: Sequence[str] = (),
-    site_sees_communications: bool = False,
+    **settings: Any,
 ) -> Chat:
-    """A new active chat; the tenant's first one is its default."""
+    """A new active chat; the tenant's first one is its default. `settings` are the columns that its owner sets."""
     made_at = now()
     count = connection.execute(
         sa.select(sa.func.count()).select_from(chats).where(chats.c.tenant_id == tenant_id)
@@ -83,14 +96,22 @@ def create(
         "tenant_id": tenant_id,
         "name": name,
         "header_title": header_title,
-        "greeting": greeting,
-        "suggestions": list(suggestions),
+        "greeting": "",
+        "suggestions": [],
         "is_default": count == 0,
         "is_active": True,
-        "default_space_ids": list(default_space_ids),
-        "site_sees_communications": site_sees_communications,
+        "default_space_ids": [],
+        "instructions": "",
+        "model": None,
+        "tools": None,
+        "site_tools": [],
         "site_space_ids": [],
+        "theme": {},
+        "languages": [],
+        "allowed_origins": [],
+        "messages_per_day": None,
         "workflow_flow_id": None,
+        **settings,
         "public_key": public_key,
         "created_at": made_at,
         "updated_at": made_at,
@@ -114,6 +135,26 @@ def update(tenant_id: str, connection: Connection, chat_id: str, **values: Any) 
     connection.execute(
         sa.update(chats).where(chats.c.tenant_id == tenant_id, chats.c.id == chat_id).values(**values, updated_at=now())
     )
+
+
+def make_default(tenant_id: str, connection: Connection, chat_id: str) -> None:
+    """Makes it the tenant's default chat, in place of the one that was."""
+    mine = chats.c.tenant_id == tenant_id
+    connection.execute(sa.update(chats).where(mine, chats.c.is_default).values(is_default=False))
+    connection.execute(sa.update(chats).where(mine, chats.c.id == chat_id).values(is_default=True))
+
+
+def delete(tenant_id: str, connection: Connection, chat_id: str) -> bool:
+    """Its conversations stay. Where it was the default, the oldest active one becomes it. False where
+    there is none."""
+    chat = get(tenant_id, connection, chat_id)
+    if chat is None:
+        return False
+    connection.execute(sa.delete(chats).where(chats.c.tenant_id == tenant_id, chats.c.id == chat_id))
+    left = [other for other in list_all(tenant_id, connection) if other.is_active]
+    if chat.is_default and left:
+        make_default(tenant_id, connection, left[0].id)
+    return True
 
 
 @across_tenants("the public key is what tells the tenant")

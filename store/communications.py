@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from store.changes import communication_changed
 from store.database import id_column, insert_ignoring, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
@@ -27,11 +28,15 @@ communications = sa.Table(
     sa.Column("duration_ms", sa.BigInteger, nullable=True),
     sa.Column("title", sa.String(300), nullable=False),
     sa.Column("is_closed", sa.Boolean, nullable=False),
+    # Of what came in as text: the same thing imported twice is one communication.
+    sa.Column("import_key", sa.String(64), nullable=True),
     time_column("occured_at", nullable=False),
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.Index(None, "tenant_id", "occured_at", "id"),
     sa.Index(None, "tenant_id", "request_record_id"),
+    # An index, not a constraint: SQLite would write the whole table anew for one.
+    sa.Index("uq_communications_import_key", "tenant_id", "import_key", unique=True),
 )
 
 content_items = sa.Table(
@@ -62,6 +67,7 @@ class Communication:
     duration_ms: int | None
     title: str
     is_closed: bool
+    import_key: str | None
     occured_at: datetime
     created_at: datetime
     updated_at: datetime
@@ -108,9 +114,12 @@ def create(
     request_record_id: str | None = None,
     direction: str | None = None,
     is_closed: bool = False,
+    language: str | None = None,
+    duration_ms: int | None = None,
     communication_id: str | None = None,
+    import_key: str | None = None,
 ) -> Communication:
-    """The new communication, or the one that is there with the given id."""
+    """The new communication, or the one that is there with the given id, or with the given import key."""
     made_at = now()
     row = Communication(
         id=communication_id or new_id(),
@@ -119,18 +128,22 @@ def create(
         channel_type=channel_type,
         request_record_id=request_record_id,
         direction=direction,
-        language=None,
-        duration_ms=None,
+        language=language,
+        duration_ms=duration_ms,
         title=title,
         is_closed=is_closed,
+        import_key=import_key,
         occured_at=occured_at,
         created_at=made_at,
         updated_at=made_at,
     )
     if not insert_ignoring(connection, communications, asdict(row)):
         there = get(tenant_id, connection, row.id)
+        if there is None and import_key is not None:
+            there = find_import(tenant_id, connection, import_key)
         assert there is not None, "an id belongs to one tenant"
         return there
+    communication_changed(tenant_id, connection, row.id)
     return row
 
 
@@ -164,6 +177,15 @@ def find_newest(
         query = query.where(communications.c.request_record_id == request_record_id)
     query = query.order_by(communications.c.created_at.desc(), communications.c.id.desc()).limit(1)
     row = connection.execute(query).first()
+    return _communication(row) if row else None
+
+
+def find_import(tenant_id: str, connection: Connection, import_key: str) -> Communication | None:
+    row = connection.execute(
+        sa.select(communications).where(
+            communications.c.tenant_id == tenant_id, communications.c.import_key == import_key
+        )
+    ).first()
     return _communication(row) if row else None
 
 
@@ -203,21 +225,24 @@ def count(tenant_id: str, connection: Connection) -> int:
 
 
 def update(tenant_id: str, connection: Connection, communication_id: str, **values: Any) -> None:
-    """Sets the given columns: language, duration_ms, title or is_closed."""
+    """Sets the given columns: language, duration_ms, title, is_closed, import_key or occured_at."""
     connection.execute(
         sa.update(communications)
         .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
         .values(**values, updated_at=now())
     )
+    communication_changed(tenant_id, connection, communication_id)
 
 
-def lock(tenant_id: str, connection: Connection, communication_id: str) -> None:
-    """No other transaction that locks it goes on before this one ends. On SQLite writers are one at a time anyway."""
-    connection.execute(
+def lock(tenant_id: str, connection: Connection, communication_id: str) -> bool:
+    """No other transaction that locks it goes on before this one ends. On SQLite writers are one at a time anyway.
+    False where it is gone."""
+    statement = (
         sa.select(communications.c.id)
         .where(communications.c.tenant_id == tenant_id, communications.c.id == communication_id)
         .with_for_update(key_share=True)
     )
+    return connection.execute(statement).first() is not None
 
 
 def replace_content(
@@ -235,6 +260,7 @@ def replace_content(
             for idx, item in enumerate(items)
         ]
         connection.execute(sa.insert(content_items), rows)
+    communication_changed(tenant_id, connection, communication_id)
 
 
 def append_content(tenant_id: str, connection: Connection, communication_id: str, items: Sequence[ContentItem]) -> None:
@@ -252,6 +278,7 @@ def append_content(tenant_id: str, connection: Connection, communication_id: str
         for offset, item in enumerate(items)
     ]
     connection.execute(sa.insert(content_items), rows)
+    communication_changed(tenant_id, connection, communication_id)
 
 
 CONTENT = (

@@ -21,6 +21,7 @@ from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect, Engine
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from store.changes import take_changed
 from store.errors import InvalidRequest, Unavailable
 from store.settings import Settings
 
@@ -89,6 +90,8 @@ class Database:
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
         self._of_thread = threading.local()
+        # SQLite has one writer at a time, and those who wait for it sleep: this process's own wait their turn awake.
+        self._turn = threading.Lock() if self.is_sqlite else None
 
     @property
     def shown_url(self) -> str:
@@ -124,9 +127,31 @@ class Database:
     @contextmanager
     def write(self, *, durable: bool = True) -> Iterator[Connection]:
         """Raises Unavailable where the database does not answer."""
+        # Here, since it stands on tables, and they on this module.
+        from store.figures_refresh import refresh
+
         engine = self.engine if durable else self._relaxed
-        with _answering(), engine.connect().execution_options(parley_write=True) as connection, connection.begin():
+        with (
+            self._my_turn(),
+            _answering(),
+            engine.connect().execution_options(parley_write=True) as connection,
+            connection.begin(),
+        ):
+            take_changed(connection)  # what a transaction that failed had noted
             yield connection
+            refresh(connection, take_changed(connection))
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        if self._turn is None:
+            yield
+            return
+        if not self._turn.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+            raise Unavailable("The database does not answer.", retry_after_s=5)
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     @contextmanager
     def restructure(self) -> Iterator[Connection]:
@@ -152,6 +177,11 @@ class Database:
         with self.read() as connection:
             connection.execute(sa.text("SELECT 1"))
 
+    def reconnect(self) -> None:
+        """Connections that are in use end as they are; the next ones are new."""
+        self.engine.dispose()
+        self._relaxed.dispose()
+
     def close(self) -> None:
         self.engine.dispose()
         self._relaxed.dispose()
@@ -175,11 +205,13 @@ def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> E
     `driver_begins` leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write: DBOS is written for that.
     """
     if not url.startswith("sqlite"):
-        return sa.create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+        return sa.create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
     path = sa.make_url(url).database
     assert path, "SQLite in memory has one owner and cannot be shared by threads"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(url, pool_size=10, max_overflow=30, connect_args={"check_same_thread": False})
+    engine = sa.create_engine(
+        url, pool_size=10, max_overflow=30, connect_args={"check_same_thread": False}, hide_parameters=True
+    )
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:

@@ -28,12 +28,14 @@ class Evaluation:
     comment: str | None
     status: str
     criteria: list[dict[str, Any]]
+    engines: dict[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """`transcription_status` is None where there is nothing to recognise; a stage that never was is skipped. The
-    file is the recording's: its size is None while it is not fetched, and of calls that an older release took."""
+    """`transcription_status` is None where there is nothing to recognise; a stage that never was is skipped. The file
+    is the recording's: its size is None while it is not fetched, and of calls that an older release took. `engines`
+    says which one made which field of the summary."""
 
     communication: Communication
     transcription_status: str | None
@@ -48,6 +50,7 @@ class Details:
     summary_text: str | None
     user_summary: str | None
     category: str | None
+    engines: dict[str, str] | None
     evaluation: Evaluation | None
 
 
@@ -95,6 +98,7 @@ def _details() -> sa.Select[Any]:
             qc.c.updated_at,
             sa.func.coalesce(memory.c.status, "skipped"),
             *_SUMMARY,
+            summaries.c.engines,
             *_EVALUATION,
         )
         .select_from(joined)

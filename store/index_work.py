@@ -1,22 +1,34 @@
 """Work on the index that must not be lost: committed with the change that makes it necessary, done after it.
 
 A row is one subject that the index must follow. `version` counts its changes, so that a worker that was at it while it
-changed again does not tick off the newer change.
+changed again does not tick off the newer change. Work whose `changed_at` is yet to come is not due: so a blob is noted
+before it is stored, and goes by itself where nothing came to take it in.
 """
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from store.database import Connection, id_column, metadata, now, time_column, upsert
 from store.scope import across_tenants
 
+_IDS_AT_ONCE = 5000  # databases bound the parameters of a statement
+
 DELETE_BLOB = "delete_blob"
 FORGET_COMMUNICATION = "forget_communication"
 FORGET_DOCUMENT = "forget_document"
 INDEX_COMMUNICATION = "index_communication"
+SETTLE_DOCUMENT = "settle_document"  # what its versions left in the index
+INDEX_MEMORY = "index_memory"  # of a speaker
+REFILL_INDEX = "refill_index"  # of one embedding model: for one account, or for all of them
+
+_EVERYBODY = "00000000-0000-0000-0000-000000000000"
+_REFILLS = uuid.UUID("6f0b7a0e-6a52-4c0f-9d2e-1d3c1a8b5f57")
 
 index_work = sa.Table(
     "index_work",
@@ -44,17 +56,53 @@ def add(
     tenant_id: str, connection: Connection, *, action: str, subject_id: str, blob_key: str | None = None
 ) -> IndexWork:
     """Notes that the index must follow the subject's change."""
-    values = {"subject_id": subject_id, "action": action, "tenant_id": tenant_id, "blob_key": blob_key}
-    statement = (
-        upsert(connection, index_work)
-        .values(**values, version=1, changed_at=now())
-        .on_conflict_do_update(
-            index_elements=["subject_id", "action"],
-            set_={"version": index_work.c.version + 1, "changed_at": now()},
+    return add_many(tenant_id, connection, action=action, blob_keys={subject_id: blob_key})[0]
+
+
+def add_many(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    action: str,
+    blob_keys: Mapping[str, str | None],
+    not_before: datetime | None = None,
+) -> list[IndexWork]:
+    """The same of many subjects, each with its blob; `not_before` is when it is due, where that is later than now."""
+    changed_at = not_before or now()
+    rows = [
+        {
+            "subject_id": subject_id,
+            "action": action,
+            "tenant_id": tenant_id,
+            "blob_key": blob_key,
+            "version": 1,
+            "changed_at": changed_at,
+        }
+        for subject_id, blob_key in blob_keys.items()
+    ]
+    if not rows:
+        return []
+    statement = upsert(connection, index_work)
+    noted = statement.on_conflict_do_update(
+        index_elements=["subject_id", "action"],
+        set_={"version": index_work.c.version + 1, "changed_at": statement.excluded.changed_at},
+    ).returning(index_work.c.subject_id, index_work.c.version)
+    return [
+        IndexWork(subject_id, action, tenant_id, blob_keys[subject_id], version)
+        for subject_id, version in connection.execute(noted, rows)
+    ]
+
+
+def withdraw(tenant_id: str, connection: Connection, action: str, subject_ids: Sequence[str]) -> None:
+    """Takes back work that was noted in case something went wrong."""
+    for start in range(0, len(subject_ids), _IDS_AT_ONCE):
+        connection.execute(
+            sa.delete(index_work).where(
+                index_work.c.tenant_id == tenant_id,
+                index_work.c.action == action,
+                index_work.c.subject_id.in_(subject_ids[start : start + _IDS_AT_ONCE]),
+            )
         )
-        .returning(index_work.c.version)
-    )
-    return IndexWork(**values, version=connection.execute(statement).scalar_one())  # type: ignore[arg-type]
 
 
 def get(tenant_id: str, connection: Connection, action: str, subject_id: str) -> IndexWork | None:
@@ -96,8 +144,64 @@ def put_back(tenant_id: str, connection: Connection, work: IndexWork) -> None:
 
 
 @across_tenants("whoever sweeps does the work of all")
-def list_open(connection: Connection, *, limit: int = 100) -> list[IndexWork]:
-    """The longest-waiting first; what failed waits from its last try on."""
+def list_open(connection: Connection, *, limit: int = 500) -> list[IndexWork]:
+    """What is due: of each account in turn the longest-waiting, so that one with much of it does not keep the others
+    waiting. What failed waits from its last try on."""
     columns = [index_work.c[name] for name in IndexWork.__dataclass_fields__]
-    rows = connection.execute(sa.select(*columns).order_by(index_work.c.changed_at).limit(limit))
-    return [IndexWork(**row._mapping) for row in rows]
+    turn = sa.func.row_number().over(partition_by=index_work.c.tenant_id, order_by=index_work.c.changed_at)
+    due = (
+        sa.select(*columns, index_work.c.changed_at, turn.label("turn"))
+        .where(index_work.c.changed_at <= now(), index_work.c.action != REFILL_INDEX)
+        .subquery()
+    )
+    query = sa.select(*[due.c[column.name] for column in columns]).order_by(due.c.turn, due.c.changed_at).limit(limit)
+    return [IndexWork(**row._mapping) for row in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class Refill:
+    """What one index must be filled with again, of one account or of all (None); `is_due` where that is not put off."""
+
+    work: IndexWork
+    tenant_id: str | None
+    is_due: bool
+
+
+@across_tenants("an index is filled again for one account or for all")
+def note_refill(
+    connection: Connection, index_name: str, tenant_id: str | None = None, *, not_before: datetime | None = None
+) -> None:
+    """Notes that the index may lack something. Noted again while it is filled, it is filled once more."""
+    owner = tenant_id or _EVERYBODY
+    subject_id = _refill_id(index_name, owner)
+    add_many(owner, connection, action=REFILL_INDEX, blob_keys={subject_id: None}, not_before=not_before)
+
+
+@across_tenants("an index holds the passages of all")
+def list_refills(connection: Connection, index_name: str) -> list[Refill]:
+    columns = [index_work.c[name] for name in IndexWork.__dataclass_fields__]
+    query = sa.select(*columns, index_work.c.changed_at).where(index_work.c.action == REFILL_INDEX)
+    found = []
+    for *values, changed_at in connection.execute(query):
+        work = IndexWork(*values)
+        if work.subject_id == _refill_id(index_name, work.tenant_id):
+            tenant_id = None if work.tenant_id == _EVERYBODY else work.tenant_id
+            found.append(Refill(work, tenant_id, changed_at <= now()))
+    return found
+
+
+@across_tenants("an index holds the passages of all")
+def count_subjects(connection: Connection) -> int:
+    """Documents, communications and people who something is remembered of: what an index is filled with."""
+    tables = metadata.tables
+    items = tables["summary_items"].c
+    counts = [
+        sa.select(sa.func.count()).select_from(tables["kb_documents"]),
+        sa.select(sa.func.count()).select_from(tables["communications"]),
+        sa.select(sa.func.count(sa.distinct(items.speaker_id))).where(items.item_type == "memory"),
+    ]
+    return sum(connection.execute(count).scalar_one() for count in counts)
+
+
+def _refill_id(index_name: str, owner: str) -> str:
+    return str(uuid.uuid5(_REFILLS, f"{index_name} {owner}"))

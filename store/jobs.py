@@ -45,6 +45,7 @@ step = DBOS.step
 StepGaveUp = DBOSMaxStepRetriesExceeded
 """Raised in a workflow whose step failed as often as it may be tried."""
 
+_TIMES_LONGER = 5
 FORGET_AFTER_S = 3600.0
 _FORGOTTEN_AT_ONCE = 200
 _FORGOTTEN_A_SWEEP = 5000
@@ -54,11 +55,13 @@ ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 @dataclass(frozen=True, slots=True)
 class QueuePlan:
     """A queue and how many of its jobs one process works on at the same time; in a partitioned one also, how many of
-    one partition."""
+    one partition. Where nobody waits for its jobs to begin, it is looked into less often: each look costs CPU, on an
+    idle server too."""
 
     name: str
     places: int
     places_per_partition: int | None = None
+    is_urgent: bool = True
 
 
 class Jobs:
@@ -137,7 +140,7 @@ class Jobs:
                 plan.name,
                 worker_concurrency=plan.places,
                 partition_worker_concurrency=plan.places_per_partition,
-                polling_interval_sec=self._settings.job_poll_s,
+                polling_interval_sec=self._settings.job_poll_s * (1 if plan.is_urgent else _TIMES_LONGER),
                 on_conflict="always_update",
             )
         if self._works:

@@ -1,8 +1,8 @@
-"""Tables and queries of the knowledge base: spaces, documents and their chunks."""
+"""Tables and queries of the knowledge base's documents and their chunks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,20 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, insert_ignoring, metadata, now, time_column
-from store.ids import new_id
 from store.scope import across_tenants
-
-spaces = sa.Table(
-    "kb_spaces",
-    metadata,
-    id_column("id", primary_key=True),
-    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("name", sa.String(200), nullable=False),
-    sa.Column("description", sa.Text, nullable=False),
-    time_column("created_at", nullable=False),
-    time_column("updated_at", nullable=False),
-    sa.Index(None, "tenant_id", "created_at"),
-)
 
 documents = sa.Table(
     "kb_documents",
@@ -36,8 +23,11 @@ documents = sa.Table(
     sa.Column("file_name", sa.String(300), nullable=False),
     sa.Column("mime", sa.String(100), nullable=True),
     sa.Column("size_bytes", sa.BigInteger, nullable=False),
-    sa.Column("sha256", sa.String(64), nullable=False),
+    # Of an upload's bytes; None for links, whose bytes change.
+    sa.Column("sha256", sa.String(64), nullable=True),
     sa.Column("blob_key", sa.String(300), nullable=False),
+    # Where its bytes are fetched from, at each run anew; None for uploads.
+    sa.Column("url", sa.String(2000), nullable=True),
     sa.Column("status", sa.String(10), nullable=False),
     sa.Column("progress", sa.Float, nullable=False),
     sa.Column("error_code", sa.String(32), nullable=True),
@@ -45,10 +35,14 @@ documents = sa.Table(
     sa.Column("chunk_count", sa.Integer, nullable=False),
     # Counts the indexing runs: each run is one durable job, named by the document's id and this number.
     sa.Column("run", sa.Integer, nullable=False),
+    # The run whose chunks are found; 0: none yet. A run writes its chunks beside those of the one before it, and takes
+    # their place when all of its own are in the index.
+    sa.Column("version", sa.Integer, nullable=False, server_default="0"),
     id_column("key_id", nullable=True),  # of the upload: its key signs the document's events
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("space_id", "sha256"),
+    sa.UniqueConstraint("space_id", "url"),
     sa.Index(None, "tenant_id", "space_id", "created_at"),
     sa.Index(None, "status", "updated_at"),
 )
@@ -56,34 +50,30 @@ documents = sa.Table(
 chunks = sa.Table(
     "kb_chunks",
     metadata,
-    id_column("id", primary_key=True),
+    id_column("document_id", sa.ForeignKey("kb_documents.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("run", sa.Integer, primary_key=True),
+    sa.Column("idx", sa.Integer, primary_key=True),
+    # Made of the document's id and the chunk's text, so that what a new run leaves as it was keeps its id.
+    id_column("id", nullable=False),
     id_column("tenant_id", nullable=False),
-    id_column("document_id", sa.ForeignKey("kb_documents.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("idx", sa.Integer, nullable=False),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("title_path", sa.JSON, nullable=False),
     sa.Column("page", sa.Integer, nullable=True),
     sa.Column("start_char", sa.Integer, nullable=False),
     sa.Column("end_char", sa.Integer, nullable=False),
-    sa.UniqueConstraint("document_id", "idx"),
+    # Where it is heard in a recording.
+    sa.Column("start_ms", sa.BigInteger, nullable=True),
+    sa.Column("end_ms", sa.BigInteger, nullable=True),
+    sa.Index(None, "tenant_id", "id"),
 )
 
 UNFINISHED = ("pending", "processing")
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
-    id: str
-    tenant_id: str
-    name: str
-    description: str
-    created_at: datetime
-    updated_at: datetime
-    document_count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Document:
+    """`version` is the run whose chunks are found, `chunk_count` how many they are; `url` is None for uploads."""
+
     id: str
     tenant_id: str
     space_id: str
@@ -91,14 +81,16 @@ class Document:
     file_name: str
     mime: str | None
     size_bytes: int
-    sha256: str
+    sha256: str | None
     blob_key: str
+    url: str | None
     status: str
     progress: float
     error_code: str | None
     error_message: str | None
     chunk_count: int
     run: int
+    version: int
     key_id: str | None
     created_at: datetime
     updated_at: datetime
@@ -106,7 +98,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """`start_char` and `end_char` are offsets in the document's full text."""
+    """`start_char` and `end_char` are offsets in the document's full text; `start_ms`, `end_ms` are of recordings."""
 
     id: str
     idx: int
@@ -115,75 +107,30 @@ class StoredChunk:
     page: int | None
     start_char: int
     end_char: int
+    start_ms: int | None = None
+    end_ms: int | None = None
 
 
-def _spaces_query(tenant_id: str) -> sa.Select[Any]:
-    counted = (
-        sa.select(sa.func.count())
-        .where(documents.c.space_id == spaces.c.id)
-        .correlate(spaces)
-        .scalar_subquery()
-        .label("document_count")
-    )
-    return sa.select(spaces, counted).where(spaces.c.tenant_id == tenant_id)
+@dataclass(frozen=True, slots=True)
+class CurrentChunk:
+    """A chunk of a document's current version, with what names the document."""
+
+    id: str
+    document_id: str
+    space_id: str
+    title: str
+    idx: int
+    text: str
+    title_path: list[str]
+    page: int | None
+    start_char: int
+    end_char: int
+    start_ms: int | None
+    end_ms: int | None
 
 
 def _document(row: Row[Any]) -> Document:
     return Document(**row._mapping)
-
-
-def create_space(tenant_id: str, connection: Connection, *, name: str, description: str) -> Space:
-    made_at = now()
-    values: dict[str, Any] = {
-        "id": new_id(),
-        "tenant_id": tenant_id,
-        "name": name,
-        "description": description,
-        "created_at": made_at,
-        "updated_at": made_at,
-    }
-    connection.execute(sa.insert(spaces).values(**values))
-    return Space(**values, document_count=0)
-
-
-def get_space(tenant_id: str, connection: Connection, space_id: str) -> Space | None:
-    row = connection.execute(_spaces_query(tenant_id).where(spaces.c.id == space_id)).first()
-    return Space(**row._mapping) if row else None
-
-
-def hold_space(tenant_id: str, connection: Connection, space_id: str) -> bool:
-    """Whether the space is there; it stays until the transaction ends."""
-    query = sa.select(spaces.c.id).where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id)
-    return connection.execute(query.with_for_update(read=True)).first() is not None
-
-
-def find_space(tenant_id: str, connection: Connection, *, name: str) -> Space | None:
-    """The oldest space of that name."""
-    row = connection.execute(
-        _spaces_query(tenant_id).where(spaces.c.name == name).order_by(spaces.c.created_at).limit(1)
-    ).first()
-    return Space(**row._mapping) if row else None
-
-
-def list_spaces(tenant_id: str, connection: Connection, *, limit: int, offset: int = 0) -> tuple[list[Space], int]:
-    """A page in the order of creation, and the number of all."""
-    query = _spaces_query(tenant_id).order_by(spaces.c.created_at, spaces.c.id).limit(limit).offset(offset)
-    total = sa.select(sa.func.count()).select_from(spaces).where(spaces.c.tenant_id == tenant_id)
-    return [Space(**row._mapping) for row in connection.execute(query)], connection.execute(total).scalar_one()
-
-
-def update_space(tenant_id: str, connection: Connection, space_id: str, **values: Any) -> None:
-    """Sets the given columns: name or description."""
-    connection.execute(
-        sa.update(spaces)
-        .where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id)
-        .values(**values, updated_at=now())
-    )
-
-
-def delete_space(tenant_id: str, connection: Connection, space_id: str) -> None:
-    """Its documents go with it; blobs and index are the caller's to clear."""
-    connection.execute(sa.delete(spaces).where(spaces.c.tenant_id == tenant_id, spaces.c.id == space_id))
 
 
 def add_document(
@@ -195,11 +142,13 @@ def add_document(
     title: str,
     file_name: str,
     size_bytes: int,
-    sha256: str,
+    sha256: str | None,
     blob_key: str,
+    url: str | None = None,
     key_id: str | None = None,
 ) -> tuple[Document, bool]:
-    """The document with these bytes in this space, and whether it is new."""
+    """The document with these bytes, or of this link, in this space, and whether it is new."""
+    assert (sha256 is None) != (url is None)
     made_at = now()
     document = Document(
         id=document_id,
@@ -211,25 +160,26 @@ def add_document(
         size_bytes=size_bytes,
         sha256=sha256,
         blob_key=blob_key,
+        url=url,
         status="pending",
         progress=0.0,
         error_code=None,
         error_message=None,
         chunk_count=0,
         run=1,
+        version=0,
         key_id=key_id,
         created_at=made_at,
         updated_at=made_at,
     )
     values = {name: getattr(document, name) for name in Document.__dataclass_fields__}
-    if insert_ignoring(connection, documents, values):
-        return document, True
-    row = connection.execute(
-        sa.select(documents).where(
-            documents.c.tenant_id == tenant_id, documents.c.space_id == space_id, documents.c.sha256 == sha256
-        )
-    ).one()
-    return _document(row), False
+    same = documents.c.sha256 == sha256 if url is None else documents.c.url == url
+    twin = sa.select(documents).where(documents.c.tenant_id == tenant_id, documents.c.space_id == space_id, same)
+    while not insert_ignoring(connection, documents, values):
+        if (row := connection.execute(twin).first()) is not None:
+            return _document(row), False
+        # Deleted between the two statements.
+    return document, True
 
 
 def get_document(tenant_id: str, connection: Connection, document_id: str) -> Document | None:
@@ -237,13 +187,6 @@ def get_document(tenant_id: str, connection: Connection, document_id: str) -> Do
         sa.select(documents).where(documents.c.tenant_id == tenant_id, documents.c.id == document_id)
     ).first()
     return _document(row) if row else None
-
-
-def get_documents(tenant_id: str, connection: Connection, document_ids: Sequence[str]) -> dict[str, Document]:
-    rows = connection.execute(
-        sa.select(documents).where(documents.c.tenant_id == tenant_id, documents.c.id.in_(document_ids))
-    )
-    return {row.id: _document(row) for row in rows}
 
 
 def list_documents(
@@ -274,6 +217,7 @@ def update_document(tenant_id: str, connection: Connection, document_id: str, ru
 
 
 def begin_reindex(tenant_id: str, connection: Connection, document_id: str) -> None:
+    """A new run; what was found before is found until it is done."""
     connection.execute(
         sa.update(documents)
         .where(documents.c.tenant_id == tenant_id, documents.c.id == document_id)
@@ -288,46 +232,156 @@ def begin_reindex(tenant_id: str, connection: Connection, document_id: str) -> N
     )
 
 
-def delete_document(tenant_id: str, connection: Connection, document_id: str) -> bool:
-    result = connection.execute(
-        sa.delete(documents).where(documents.c.tenant_id == tenant_id, documents.c.id == document_id)
+def advance(tenant_id: str, connection: Connection, document_id: str, run: int, progress: float) -> bool:
+    """Sets a run's progress, which never goes back. False where the run is over."""
+    further = sa.case((documents.c.progress < progress, progress), else_=documents.c.progress)
+    return update_document(tenant_id, connection, document_id, run, progress=further)
+
+
+def switch_version(
+    tenant_id: str, connection: Connection, document_id: str, run: int, chunk_count: int, **values: Any
+) -> bool:
+    """The run's chunks take the place of those before, along with the given columns. False where the run is over."""
+    done = update_document(
+        tenant_id,
+        connection,
+        document_id,
+        run,
+        status="success",
+        progress=1.0,
+        error_code=None,
+        error_message=None,
+        version=run,
+        chunk_count=chunk_count,
+        **values,
     )
-    return result.rowcount == 1
+    if done:
+        connection.execute(
+            sa.delete(chunks).where(
+                chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id, chunks.c.run != run
+            )
+        )
+    return done
 
 
-def replace_chunks(tenant_id: str, connection: Connection, document_id: str, rows: Sequence[StoredChunk]) -> None:
-    connection.execute(sa.delete(chunks).where(chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id))
+def delete_document(tenant_id: str, connection: Connection, document_id: str) -> Document | None:
+    """The document as it was at its end; None where there is none."""
+    row = connection.execute(
+        sa.delete(documents)
+        .where(documents.c.tenant_id == tenant_id, documents.c.id == document_id)
+        .returning(*documents.c)
+    ).first()
+    return _document(row) if row else None
+
+
+def put_chunks(tenant_id: str, connection: Connection, document_id: str, run: int, rows: Sequence[StoredChunk]) -> None:
+    """The chunks of a run, in place of what an earlier try of it left; they are found when the version is switched."""
+    own = (chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id, chunks.c.run == run)
+    connection.execute(sa.delete(chunks).where(*own))
     if rows:
-        names = StoredChunk.__dataclass_fields__
+        fixed = {"tenant_id": tenant_id, "document_id": document_id, "run": run}
         connection.execute(
             sa.insert(chunks),
-            [
-                {"tenant_id": tenant_id, "document_id": document_id, **{name: getattr(row, name) for name in names}}
-                for row in rows
-            ],
+            [fixed | {name: getattr(row, name) for name in StoredChunk.__dataclass_fields__} for row in rows],
         )
 
 
+def drop_chunks(tenant_id: str, connection: Connection, document_id: str, run: int) -> None:
+    """Those of a run that failed or is over, and of runs before it that left theirs, but for the version's."""
+    version = sa.select(documents.c.version).where(documents.c.id == document_id).scalar_subquery()
+    connection.execute(
+        sa.delete(chunks).where(
+            chunks.c.tenant_id == tenant_id,
+            chunks.c.document_id == document_id,
+            chunks.c.run <= run,
+            chunks.c.run != version,
+        )
+    )
+
+
 def list_chunks(
-    tenant_id: str, connection: Connection, document_id: str, *, limit: int, offset: int = 0
+    tenant_id: str, connection: Connection, document_id: str, *, limit: int, offset: int = 0, run: int | None = None
 ) -> tuple[list[StoredChunk], int]:
-    where = (chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id)
+    """A page of the chunks of the current version, or of a run, and the number of all."""
+    version = sa.select(documents.c.version).where(documents.c.id == document_id).scalar_subquery()
+    where = (
+        chunks.c.tenant_id == tenant_id,
+        chunks.c.document_id == document_id,
+        chunks.c.run == (version if run is None else run),
+    )
     columns = [chunks.c[name] for name in StoredChunk.__dataclass_fields__]
-    rows = connection.execute(sa.select(*columns).where(*where).order_by(chunks.c.idx).limit(limit).offset(offset))
+    # By the bounds of `idx`, which counts from 0: an offset would read all that is before it.
+    page = sa.select(*columns).where(*where, chunks.c.idx >= offset).order_by(chunks.c.idx).limit(limit)
+    rows = connection.execute(page).all()
     total = connection.execute(sa.select(sa.func.count()).select_from(chunks).where(*where)).scalar_one()
     return [StoredChunk(**row._mapping) for row in rows], total
 
 
-@across_tenants("the sweeper starts what a crash left unstarted")
-def list_unfinished(connection: Connection, *, older_than_s: float, limit: int = 1000) -> list[tuple[str, str, int]]:
-    """(tenant id, document id, run) of documents that were accepted and have not ended, oldest first."""
+def chunk_ids(tenant_id: str, connection: Connection, document_id: str) -> set[str]:
+    """Of the current version and of a run in work."""
+    own = (chunks.c.tenant_id == tenant_id, chunks.c.document_id == document_id)
+    return set(connection.execute(sa.select(chunks.c.id).where(*own)).scalars())
+
+
+def _current_query(tenant_id: str) -> sa.Select[Any]:
+    own = ("id", "idx", "text", "title_path", "page", "start_char", "end_char", "start_ms", "end_ms")
+    return (
+        sa.select(
+            *(chunks.c[name] for name in own),
+            documents.c.id.label("document_id"),
+            documents.c.space_id,
+            documents.c.title,
+        )
+        .join(documents, sa.and_(documents.c.id == chunks.c.document_id, documents.c.version == chunks.c.run))
+        .where(chunks.c.tenant_id == tenant_id, documents.c.tenant_id == tenant_id)
+    )
+
+
+def current_chunks(tenant_id: str, connection: Connection, ids: Sequence[str]) -> dict[str, CurrentChunk]:
+    """By id, those of the chunks that are of a current version: not of documents that are gone, nor of runs in work."""
+    rows = connection.execute(_current_query(tenant_id).where(chunks.c.id.in_(ids)))
+    return {row.id: CurrentChunk(**row._mapping) for row in rows}
+
+
+def findable(tenant_id: str, connection: Connection, ids: Collection[str]) -> set[str]:
+    """Those of the documents that have a version to be found."""
+    table = documents.c
+    query = sa.select(table.id).where(table.tenant_id == tenant_id, table.id.in_(ids), table.version > 0)
+    return set(connection.execute(query).scalars())
+
+
+def neighbours(
+    tenant_id: str, connection: Connection, document_id: str, *, first: int, last: int
+) -> list[CurrentChunk]:
+    """The current version's chunks `first` to `last`, both included, by their numbers in it."""
     rows = connection.execute(
-        sa.select(documents.c.tenant_id, documents.c.id, documents.c.run)
+        _current_query(tenant_id)
+        .where(chunks.c.document_id == document_id, chunks.c.idx.between(first, last))
+        .order_by(chunks.c.idx)
+    )
+    return [CurrentChunk(**row._mapping) for row in rows]
+
+
+def count_found(tenant_id: str, connection: Connection, space_id: str) -> tuple[int, int]:
+    """(documents, chunks) of a space that can be found."""
+    row = connection.execute(
+        sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(documents.c.chunk_count), 0)).where(
+            documents.c.tenant_id == tenant_id, documents.c.space_id == space_id, documents.c.version > 0
+        )
+    ).one()
+    return int(row[0]), int(row[1])
+
+
+@across_tenants("the sweeper starts what a crash left unstarted")
+def list_unfinished(connection: Connection, *, older_than_s: float, limit: int = 1000) -> list[Document]:
+    """Documents that were accepted and have not ended, oldest first."""
+    rows = connection.execute(
+        sa.select(documents)
         .where(documents.c.status.in_(UNFINISHED), documents.c.updated_at < now() - timedelta(seconds=older_than_s))
         .order_by(documents.c.updated_at)
         .limit(limit)
     )
-    return [(row[0], row[1], row[2]) for row in rows]
+    return [_document(row) for row in rows]
 
 
 @across_tenants("the index of all tenants is made anew")

@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
-from store.database import metadata, upsert
+from store.database import metadata
 from store.scope import across_tenants
 
 rate_windows = sa.Table(
@@ -24,11 +25,11 @@ rate_windows = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A bucket's present window: how many of `limit` were counted, and the seconds until the next one begins."""
+    """A bucket's present window: how many of `limit` were counted up to a request, and when the next one begins."""
 
     limit: int
     count: int
-    reset_s: int
+    end_s: int  # of Unix time
 
     @property
     def is_over(self) -> bool:
@@ -38,20 +39,29 @@ class Window:
     def remaining(self) -> int:
         return max(0, self.limit - self.count)
 
+    @property
+    def reset_s(self) -> int:
+        return max(1, math.ceil(self.end_s - time.time()))
+
+
+# Asked at every request: one statement for each kind of database, made once.
+_HIT = {
+    dialect: insert(rate_windows)
+    .values(bucket=sa.bindparam("bucket"), window=sa.bindparam("window"), count=sa.bindparam("requests"))
+    .on_conflict_do_update(
+        index_elements=["bucket", "window"], set_={"count": rate_windows.c.count + sa.bindparam("requests")}
+    )
+    .returning(rate_windows.c.count)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+
 
 @across_tenants("a bucket names its key or visitor")
-def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60) -> Window:
-    """Counts one request, whether it is within the limit or not."""
-    clock = time.time()
-    window = (int(clock // window_s) + 1) * window_s
-    statement = (
-        upsert(connection, rate_windows)
-        .values(bucket=bucket, window=window, count=1)
-        .on_conflict_do_update(index_elements=["bucket", "window"], set_={"count": rate_windows.c.count + 1})
-        .returning(rate_windows.c.count)
-    )
-    count = connection.execute(statement).scalar_one()
-    return Window(limit, count, reset_s=max(1, math.ceil(window - clock)))
+def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60, requests: int = 1) -> Window:
+    """Counts requests, whether they are within the limit or not."""
+    end_s = (int(time.time() // window_s) + 1) * window_s
+    values = {"bucket": bucket, "window": end_s, "requests": requests}
+    return Window(limit, connection.execute(_HIT[connection.dialect.name], values).scalar_one(), end_s)
 
 
 @across_tenants("housekeeping")

@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from store.database import Database
 from store.errors import InvalidRequest
+from store.figures_refresh import fill_missing
 from store.settings import Settings
 
 
@@ -20,24 +21,34 @@ def import_tables() -> None:
     """Imports every module that holds tables, so that `metadata` knows them all."""
     from store import (  # noqa: F401
         accounts,
+        analyses,
         analysis,
         audit,
         billing,
         chats,
         communications,
         deliveries,
+        evaluations,
+        figures,
         idempotency,
         index_work,
         integrations,
         jobs,
+        kb_spaces,
         knowledge,
         limits,
+        media,
         payments,
+        quality_settings,
         sessions,
+        space_access,
         speakers,
         tariffs,
+        tool_calls,
         transcriptions,
         voices,
+        widget,
+        widget_abuse,
     )
 
 
@@ -76,13 +87,26 @@ def open_current(settings: Settings) -> Iterator[Database]:
 
 
 def migrate(database: Database, target: str = "head") -> tuple[str | None, str | None]:
-    """Runs what is missing in one transaction: (revision before, revision after)."""
+    """Runs what is missing in one transaction, then makes what follows from the rows that are there: (revision before,
+    revision after)."""
     before = current_revision(database)
     config = _config()
     with database.restructure() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, target)
+    if is_current(database):
+        _make_figures(database)
     return before, current_revision(database)
+
+
+def _make_figures(database: Database) -> None:
+    """In batches, so that a migration that is killed here goes on the next time."""
+    after: str | None = None
+    while True:
+        with database.write() as connection:
+            after = fill_missing(connection, after=after)
+        if after is None:
+            return
 
 
 def write_migration(database: Database, revision: str, message: str) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store.analyses import analyses
 from store.analysis import stages
 from store.communications import communications
 from store.transcriptions import UNFINISHED, transcription_tasks
@@ -23,11 +24,13 @@ def list_expired(tenant_id: str, connection: Connection, *, before: datetime, li
         .where(transcription_tasks.c.status.in_(UNFINISHED))
     )
     in_analysis = sa.exists().where(stages.c.communication_id == table.id, stages.c.status.in_(UNFINISHED))
+    # The last stage has ended, and what was held is not charged yet.
+    not_closed = sa.exists().where(analyses.c.communication_id == table.id, analyses.c.status != "done")
     query = (
         sa.select(table.id)
         .where(table.tenant_id == tenant_id, table.occured_at < before, table.created_at < before)
         .where(sa.or_(table.kind != "chat", table.updated_at < before))
-        .where(~in_work, ~in_analysis)
+        .where(~in_work, ~in_analysis, ~not_closed)
         .order_by(table.occured_at, table.id)
         .limit(limit)
         .with_for_update(skip_locked=True)

@@ -106,15 +106,48 @@ class Settings(BaseSettings):
     llm_threads: int = Field(0, ge=0, description="Threads of the local model. 0: the machine's cores.")
     chat_requests_per_minute: int = Field(60, ge=1, description="Chat messages a minute and key.")
     mcp_requests_per_minute: int = Field(120, ge=1, description="MCP requests a minute and key.")
+    tool_calls_days: int = Field(90, ge=1, le=36_500, description="How many days the log of tool calls is kept.")
+    tool_calls_max: int = Field(
+        500_000, ge=1, description="Of an account's tool calls this many are kept, the newest ones."
+    )
     widget_requests_per_minute: int = Field(60, ge=1, description="Widget calls a minute and visitor.")
     chat_quiet_s: float = Field(1800.0, gt=0, description="A chat is closed when nobody has written for this long.")
+    chat_models: CommaSeparated = Field(
+        (),
+        description="Models beside PARLEY_LLM_MODEL that a chat may be set to, as litellm names them, comma-separated.",
+    )
+    widget_quiet_s: float = Field(
+        600.0,
+        gt=0,
+        description="A visitor of the widget has gone when nobody has written for this long: the "
+        "conversation is analysed then.",
+    )
+    widget_abuse_days: int = Field(30, ge=1, le=36_500, description="How many days what the widget refused is kept.")
+    captcha_verify_url: str = Field(
+        "",
+        description="Where a captcha's token is verified (the form of Turnstile, hCaptcha and reCAPTCHA). Empty: "
+        "visitors of the widget are asked for none.",
+    )
+    captcha_secret: SecretStr = Field(SecretStr(""), description="The captcha provider's secret.")
+    captcha_site_key: str = Field("", description="The captcha provider's public key, for the page with the widget.")
     site_widget_key: str = Field(
         "", description="Public key of the chat on the page at `/`. Empty: the demo account's, where there is one."
     )
 
     embedding_model: str = Field(
         "",
-        description="A model of `parley models list`, or of sentence-transformers. Empty: best available.",
+        description="A model of `parley models list`, of sentence-transformers (its hub's name or a folder), or of a "
+        "provider, as litellm names it: `openai/...`, `cohere/...`, `ollama/...`. Empty: best available.",
+    )
+    embedding_api_base: str = Field("", description="Base URL of the embedding provider. Empty: the provider's own.")
+    embedding_api_key: SecretStr = Field(SecretStr(""), description="Key for the embedding provider.")
+    reranker_model: str = Field(
+        "",
+        description="A cross-encoder that puts the passages of a search in order: a model of `parley models list`, a "
+        "name on the hub, a folder, or `none`. Empty: one of the list where it is installed.",
+    )
+    reranker_timeout_s: float = Field(
+        2.0, gt=0, description="Longest a search waits for the reranker; later its own order stands."
     )
     asr_engine: Literal["", "faster-whisper", "whisper-timestamped"] = Field(
         "", description="Speech engine. Empty: best available."
@@ -128,6 +161,7 @@ class Settings(BaseSettings):
 
     max_audio_bytes: int = Field(1024 * _MIB, ge=1, description="Largest audio upload.")
     max_document_bytes: int = Field(100 * _MIB, ge=1, description="Largest document upload.")
+    max_import_bytes: int = Field(32 * _MIB, ge=1, description="Largest conversation that is imported as JSON.")
     max_json_bytes: int = Field(1 * _MIB, ge=1, description="Largest JSON body.")
     sync_max_bytes: int = Field(25 * _MIB, ge=0, description="A larger sync request goes async.")
     sync_max_seconds: float = Field(600.0, ge=0, description="A sync request with longer audio goes async.")
@@ -141,7 +175,16 @@ class Settings(BaseSettings):
         8, ge=1, description="Recordings fetched at the same time in one process; one client gets half of them."
     )
     fetch_timeout_s: float = Field(1800.0, gt=0, description="Longest that fetching one fileUrl may take.")
-    document_places: int = Field(2, ge=1, description="Documents in work at the same time in one process.")
+    ocr_max_pages: int = Field(500, ge=0, description="Scanned pages of a document whose text is recognised.")
+    document_places: int = Field(2, ge=1, description="Documents read at the same time in one process.")
+
+    analysis_places: int = Field(
+        4, ge=1, description="Analyses in work at the same time; one client gets half of them."
+    )
+    analysis_min_words: int = Field(5, ge=0, description="A conversation of fewer words is not analysed.")
+    analysis_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
+        (15, 60, 300, 900), description="Seconds between the tries of an analysis whose model fails, comma-separated."
+    )
 
     job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")
     heartbeat_s: float = Field(5.0, gt=0, description="How often a worker says that it lives.")
@@ -153,7 +196,14 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
     log_format: Literal["", "json", "console"] = Field("", description="Empty: console on a terminal, else JSON.")
 
-    @field_validator("trusted_proxies", "allowed_networks", "webhook_retry_schedule", mode="before")
+    @field_validator(
+        "trusted_proxies",
+        "allowed_networks",
+        "chat_models",
+        "webhook_retry_schedule",
+        "analysis_retry_schedule",
+        mode="before",
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value

@@ -11,6 +11,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store.changes import communication_changed
 from store.communications import lock
 from store.database import id_column, metadata, now, time_column
 from store.database import upsert as insert_or
@@ -18,7 +19,10 @@ from store.errors import InvalidRequest
 from store.ids import new_id
 
 ROLES = ("client", "sales", "support", "employee", "unknown")
+STAFF_ROLES = ("sales", "support", "employee")
 MOST_NAME_CHARACTERS = 200
+MOST_FOLLOWED = 500
+"""Communications of a deleted person whose figures are made anew at once."""
 _MOST_KEY_CHARACTERS = 400
 
 speakers = sa.Table(
@@ -168,6 +172,11 @@ def get(tenant_id: str, connection: Connection, speaker_id: str) -> Speaker | No
     return find(tenant_id, connection, speaker_id=speaker_id)
 
 
+def get_many(tenant_id: str, connection: Connection, speaker_ids: Sequence[str]) -> dict[str, Speaker]:
+    query = sa.select(*_COLUMNS).where(speakers.c.tenant_id == tenant_id, speakers.c.id.in_(speaker_ids))
+    return {row[0]: Speaker(*row) for row in connection.execute(query)}
+
+
 def find(
     tenant_id: str,
     connection: Connection,
@@ -192,6 +201,9 @@ def find(
 def delete(tenant_id: str, connection: Connection, speaker_id: str) -> bool:
     """Deletes a profile with what is remembered of the person; what they said stays, and what was heard of their voice
     goes by `voices.forget_speaker`. False where there is none."""
+    # Of somebody busy all of them would keep other writers waiting: the rest follows when the index is made to follow.
+    for communication_id in list_attended(tenant_id, connection, speaker_id)[:MOST_FOLLOWED]:
+        communication_changed(tenant_id, connection, communication_id)
     deleted = connection.execute(
         sa.delete(speakers).where(speakers.c.tenant_id == tenant_id, speakers.c.id == speaker_id)
     )
@@ -207,6 +219,14 @@ def attach(tenant_id: str, connection: Connection, communication_id: str, people
         for position, person in enumerate(people)
     ]
     connection.execute(insert_or(connection, communication_speakers).on_conflict_do_nothing(), rows)
+    communication_changed(tenant_id, connection, communication_id)
+
+
+def list_attended(tenant_id: str, connection: Connection, speaker_id: str) -> list[str]:
+    """The ids of all communications that a person takes part in."""
+    table = communication_speakers.c
+    query = sa.select(table.communication_id).where(table.tenant_id == tenant_id, table.speaker_id == speaker_id)
+    return list(connection.execute(query).scalars())
 
 
 def bind_label(
@@ -219,6 +239,7 @@ def bind_label(
     bound = connection.execute(
         sa.update(communication_speakers).where(*here, table.speaker_id == speaker_id).values(label=label)
     )
+    communication_changed(tenant_id, connection, communication_id)
     if bound.rowcount == 1 and label is not None:
         others = sa.update(communication_speakers).where(*here, table.speaker_id != speaker_id, table.label == label)
         connection.execute(others.values(label=None))

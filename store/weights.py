@@ -46,7 +46,8 @@ class SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file inside a package: a wheel of the Python index, or a tarball of the npm registry."""
+    """A file inside a package: a wheel of the Python index, a tarball of the npm registry, or a Debian package (by its
+    path below `pool`)."""
 
     package: str
     member: str
@@ -63,9 +64,13 @@ class ModelFile:
     parts: tuple[Part, ...] = ()
 
 
+_KINDS = ("hub", "github", "packages", "npm", "debian")
+_OF_PACKAGES = ("packages", "npm", "debian")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    kind: Literal["hub", "packages", "npm"]
+    kind: Literal["hub", "github", "packages", "npm", "debian"]
     files: tuple[ModelFile, ...]
     repo: str = ""
     revision: str = ""
@@ -281,7 +286,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _parse_model(table: dict[str, Any]) -> Weights:
-    sources = tuple(_parse_source(kind, table[kind]) for kind in ("hub", "packages", "npm") if kind in table)
+    sources = tuple(_parse_source(kind, table[kind]) for kind in _KINDS if kind in table)
     if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", table["name"]) or not sources:
         raise ValueError(f"not a model: {table['name']!r}")
     return Weights(
@@ -305,7 +310,7 @@ def _parse_source(kind: Any, table: dict[str, Any]) -> Source:
         )
         for file in table["files"]
     )
-    if not files or (kind != "hub" and not all(file.parts for file in files)):
+    if not files or (kind in _OF_PACKAGES and not all(file.parts for file in files)):
         raise ValueError("a source needs files, and a file from packages its parts")
     return Source(kind, files, table.get("repo", ""), table.get("revision", ""))
 

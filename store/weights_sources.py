@@ -1,4 +1,5 @@
-"""Fetches the files of one source into a folder: the publisher's hub by HTTPS, or packages of the Python or npm index.
+"""Fetches the files of one source into a folder: the publisher's hub or repository by HTTPS, or packages of the Python,
+npm or Debian index.
 
 Whatever breaks off can go on: a file in the making is `<path>.part`, beside it `<path>.joined` counts the parts
 that are in. Archives are opened as data, only the members that the list names are read, at most as long as it says.
@@ -6,6 +7,7 @@ that are in. Archives are opened as data, only the members that the list names a
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import shutil
@@ -15,9 +17,9 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from store.weights import ModelFile, Part, Source, SourceFailed, sha256_of
 
@@ -25,20 +27,23 @@ if TYPE_CHECKING:
     import httpx2
 
 _HUB = "https://huggingface.co"
+_GITHUB = "https://raw.githubusercontent.com"
+_DEBIAN = "https://deb.debian.org/debian"
 _CONNECT_TIMEOUT_S = 5.0
 _READ_TIMEOUT_S = 30.0
 _BLOCK = 1024 * 1024
 _FETCHED = ".package"
+_MAX_DEB_BYTES = 64 * 1024 * 1024
 
 Done = Callable[[int], None]
 
 
 class Fetcher:
-    """One run of pulling. A hub that could not be reached is not tried again in it."""
+    """One run of pulling. A place that could not be reached is not tried again in it."""
 
     def __init__(self) -> None:
         self._client: httpx2.Client | None = None
-        self._hub_problem = "the hub is switched off by HF_HUB_OFFLINE" if _offline() else ""
+        self._problems = {_HUB: "the hub is switched off by HF_HUB_OFFLINE"} if _offline() else {}
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +60,7 @@ class Fetcher:
             if not (target.is_file() and target.stat().st_size == file.size):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = target.with_name(target.name + ".part")
-                fetch = self._from_hub if source.kind == "hub" else self._from_packages  # wheels or tarballs
+                fetch = self._from_publisher if source.kind in ("hub", "github") else self._from_packages
                 for size in fetch(source, file, folder, part):
                     done(ready + size)
                 _check(file, part, source.kind)
@@ -64,33 +69,40 @@ class Fetcher:
             done(ready)
         shutil.rmtree(folder / _FETCHED, ignore_errors=True)
 
-    def _from_hub(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
+    def _from_publisher(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
+        if source.kind == "github":
+            yield from self._get(_GITHUB, f"{source.repo}/{source.revision}/{file.remote}", part, file.size)
+        else:
+            yield from self._get(_HUB, f"{source.repo}/resolve/{source.revision}/{file.remote}", part, file.size)
+
+    def _get(self, place: str, path: str, part: Path, size: int) -> Iterator[int]:
+        """Fetches what is missing of a file of that size; yields how much there is. Raises SourceFailed."""
         import httpx2
 
-        if self._hub_problem:
-            raise SourceFailed(self._hub_problem)
+        if problem := self._problems.get(place):
+            raise SourceFailed(problem)
         if self._client is None:
             timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
             plain = {"Accept-Encoding": "identity"}  # a range of a compressed body could not be joined
             self._client = httpx2.Client(timeout=timeout, follow_redirects=True, headers=plain)
-        base = os.environ.get("HF_ENDPOINT", _HUB).rstrip("/")
-        url = f"{base}/{source.repo}/resolve/{source.revision}/{file.remote}"
+        name = "the hub" if place == _HUB else place.partition("//")[2].partition("/")[0]
+        base = os.environ.get("HF_ENDPOINT", place).rstrip("/") if place == _HUB else place
         have = part.stat().st_size if part.exists() else 0
-        if have == file.size:
+        if have == size:
             return
-        headers = {"Range": f"bytes={have}-"} if 0 < have < file.size else {}
+        headers = {"Range": f"bytes={have}-"} if 0 < have < size else {}
         try:
-            with self._client.stream("GET", url, headers=headers) as answer:
+            with self._client.stream("GET", f"{base}/{path}", headers=headers) as answer:
                 if answer.status_code not in (200, 206):
-                    raise SourceFailed(f"the hub answered {answer.status_code} for {source.repo}/{file.remote}")
+                    raise SourceFailed(f"{name} answered {answer.status_code} for {path}")
                 with part.open("ab" if answer.status_code == 206 else "wb") as out:
                     for block in answer.iter_raw():
-                        yield _write(out.write, block, out.tell(), file)
+                        yield _write(out.write, block, out.tell(), part.stem, size)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            self._hub_problem = f"the hub cannot be reached ({error})"
-            raise SourceFailed(self._hub_problem) from error
+            self._problems[place] = f"{name} cannot be reached ({error})"
+            raise SourceFailed(self._problems[place]) from error
         except httpx2.HTTPError as error:
-            raise SourceFailed(f"the hub broke off at {source.repo}/{file.remote} ({error})") from error
+            raise SourceFailed(f"{name} broke off at {path} ({error})") from error
 
     def _from_packages(self, source: Source, file: ModelFile, folder: Path, part: Path) -> Iterator[int]:
         count = part.with_name(part.name.removesuffix(".part") + ".joined")
@@ -99,21 +111,38 @@ class Fetcher:
             out.truncate(size)
             out.seek(size)
             for number, piece in enumerate(file.parts[joined:], start=joined + 1):
-                for block in _packed(source.kind, piece, folder / _FETCHED):
-                    yield _write(out.write, block, out.tell(), file)
+                for block in self._packed(source.kind, piece, folder / _FETCHED):
+                    yield _write(out.write, block, out.tell(), file.path, file.size)
                 out.flush()
                 os.fsync(out.fileno())
                 count.write_text(f"{number} {out.tell()}")
         count.unlink()
+
+    def _packed(self, kind: str, piece: Part, folder: Path) -> Iterator[bytes]:
+        """The blocks of a file in a package. Only the package that was fetched last is kept."""
+        if kind == "npm":
+            return _tar_member(_fetched(piece.package, folder, "*.tgz", _npm_pack), piece)
+        if kind == "debian":
+            return _deb_member(_fetched(piece.package, folder, "*.deb", self._debian_download), piece)
+        return _zip_member(_fetched(piece.package, folder, "*.whl", _pip_download), piece)
+
+    def _debian_download(self, package: str, folder: Path) -> str:
+        """From the index that every Debian machine knows, without its package manager; returns what went wrong."""
+        try:
+            for _ in self._get(_DEBIAN, f"pool/{package}", folder / "package.deb", _MAX_DEB_BYTES):
+                pass
+        except SourceFailed as failure:
+            return str(failure)
+        return ""
 
 
 def _offline() -> bool:
     return os.environ.get("HF_HUB_OFFLINE", "").lower() in {"1", "true", "yes", "on"}
 
 
-def _write(write: Callable[[bytes], object], block: bytes, have: int, file: ModelFile) -> int:
-    if have + len(block) > file.size:
-        raise SourceFailed(f"{file.path} is longer than the {file.size} bytes that the list says")
+def _write(write: Callable[[bytes], object], block: bytes, have: int, name: str, size: int) -> int:
+    if have + len(block) > size:
+        raise SourceFailed(f"{name} is longer than the {size} bytes that the list says")
     write(block)
     return have + len(block)
 
@@ -134,13 +163,6 @@ def _joined(count: Path, part: Path) -> tuple[int, int]:
     return 0, 0
 
 
-def _packed(kind: str, piece: Part, folder: Path) -> Iterator[bytes]:
-    """The blocks of a file in a package. Only the package that was fetched last is kept."""
-    if kind == "npm":
-        return _tar_member(_fetched(piece.package, folder, "*.tgz", _npm_pack), piece)
-    return _zip_member(_fetched(piece.package, folder, "*.whl", _pip_download), piece)
-
-
 def _zip_member(wheel: Path, piece: Part) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(piece.member) as member:
@@ -150,16 +172,37 @@ def _zip_member(wheel: Path, piece: Part) -> Iterator[bytes]:
         raise SourceFailed(f"{piece.package} does not hold {piece.member} ({error})") from error
 
 
-def _tar_member(tarball: Path, piece: Part) -> Iterator[bytes]:
+def _tar_member(tarball: Path | BinaryIO, piece: Part) -> Iterator[bytes]:
+    """Of a file, or of an open one that stands where the tarball begins."""
     try:
-        with tarfile.open(tarball) as archive:
-            member = archive.extractfile(piece.member)
-            if member is None or not archive.getmember(piece.member).isreg():
-                raise SourceFailed(f"{piece.package} does not hold {piece.member} as a file")
-            while block := member.read(_BLOCK):
-                yield block
-    except (KeyError, tarfile.TarError, EOFError, zlib.error) as error:
+        with ExitStack() as stack:
+            file = stack.enter_context(tarball.open("rb")) if isinstance(tarball, Path) else tarball
+            archive = stack.enter_context(tarfile.open(fileobj=file, mode="r|*"))
+            for each in archive:
+                if each.name.removeprefix("./") != piece.member:
+                    continue
+                member = archive.extractfile(each) if each.isreg() else None
+                if member is None:
+                    raise SourceFailed(f"{piece.package} does not hold {piece.member} as a file")
+                while block := member.read(_BLOCK):
+                    yield block
+                return
+            raise SourceFailed(f"{piece.package} does not hold {piece.member}")
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SourceFailed(f"{piece.package} does not hold {piece.member} ({error})") from error
+
+
+def _deb_member(deb: Path, piece: Part) -> Iterator[bytes]:
+    """A .deb is an `ar` archive: 60 bytes before each member, whose offsets are even; the files are in `data.tar.*`."""
+    with deb.open("rb") as file:
+        is_archive = file.read(8) == b"!<arch>\n"
+        while is_archive and len(header := file.read(60)) == 60 and header[48:58].strip().isdigit():
+            if header.startswith(b"data.tar"):
+                yield from _tar_member(file, piece)
+                return
+            size = int(header[48:58])
+            file.seek(size + size % 2, os.SEEK_CUR)
+    raise SourceFailed(f"{piece.package} is no Debian package")
 
 
 def _fetched(package: str, folder: Path, pattern: str, fetch: Callable[[str, Path], str]) -> Path:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 
+import httpcore2
 import pytest
 
 from tests.support import postgresql
 from tests.support.server import Account, RunningServer
 
 pytest_plugins = ["tests.contract.plugin"]
+
+# Else each request of a test, over plain HTTP too, reads all certificates of the system anew: 20 ms of work.
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
 _numbers = itertools.count(1)
 
@@ -58,3 +63,16 @@ def postgresql_cluster() -> Iterator[str]:
 def postgresql_url(postgresql_cluster: str) -> str:
     """An empty database of its own on the run's cluster."""
     return postgresql.new_database(postgresql_cluster)
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of its own
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """For runs over several processes: a file stays in one, and so does all that needs the calls that are recognised
+    once a process. What needs models takes longest, so it begins."""
+    groups: dict[pytest.Item, str] = {}
+    for item in items:
+        fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
+        groups[item] = "heard" if "heard" in fixtures else item.path.as_posix()
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    long = {group for item, group in groups.items() if item.get_closest_marker("models")}
+    items.sort(key=lambda item: groups[item] not in long)

@@ -1,1 +1,1 @@
-"""What analysis of a communication is about: the catalogs of categories, criteria and scenarios."""
+"""From a timeline to what was agreed, judged and remembered: summary, quality control, memory."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 ValueType = Literal["binary", "numeric"]
 Language = Literal["ru", "en"]
@@ -26,135 +28,69 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """`most` bounds a numeric value from above, where there is a bound; the lower one is 0."""
+    """`ru` and `en` name it; `asks_ru` and `asks_en` say what it asks, as an account may word it anew. `most` bounds a
+    numeric value from above, where there is a bound; the lower one is 0."""
 
     code: str
     value_type: ValueType
-    meaning: str
-    most: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """A template that an account may switch on, off or change."""
-
-    code: str
     ru: str
     en: str
+    asks_ru: str
+    asks_en: str
+    most: float | None = None
 
     def label(self, language: str) -> str:
         return self.en if language == "en" else self.ru
 
+    def asks(self, language: str) -> str:
+        return self.asks_en if language == "en" else self.asks_ru
 
-CATEGORIES = {
-    category.code: category
-    for category in (
-        Category(
-            "no_contact",
-            "Нет контакта",
-            "No contact",
-            "no live contact (IVR, voicemail, no answer, busy, dropped)",
-            ("contact_outcome", "dial_hint"),
-        ),
-        Category(
-            "sales",
-            "Продажа",
-            "Sales",
-            "sales and presales",
-            ("deal_type", "funnel_stage", "offer", "objection", "agreement", "competitors", "next_touch_at"),
-        ),
-        Category(
-            "renewal",
-            "Продление",
-            "Renewal",
-            "renewal, retention, churn risk",
-            ("topic", "churn_risk", "agreement", "next_touch_at"),
-        ),
-        Category(
-            "support",
-            "Поддержка",
-            "Support",
-            "faults, settings, access, training",
-            ("topic", "outcome", "urgency", "resolution"),
-        ),
-        Category(
-            "billing",
-            "Оплата и документы",
-            "Billing",
-            "invoices, acts, payment, debt",
-            ("topic", "outcome", "disputes"),
-        ),
-        Category(
-            "supply",
-            "Заказ и доставка",
-            "Orders and delivery",
-            "order, shipment, documents, delivery",
-            ("topic", "order_status", "documents", "delivery_status", "constraints", "urgency", "outcome"),
-        ),
-        Category(
-            "complaint",
-            "Жалоба",
-            "Complaint",
-            "complaint, escalation, compensation demands",
-            ("topic", "severity", "requested_resolution", "escalation"),
-        ),
-        Category(
-            "internal",
-            "Внутренняя встреча",
-            "Internal meeting",
-            "internal meeting, standup, sync, 1:1",
-            ("topic", "decisions", "outcome", "next_touch_at"),
-        ),
-    )
-}
 
-CRITERIA = {
-    criterion.code: criterion
-    for criterion in (
-        Criterion("greeting", "binary", "operator greeted the client"),
-        Criterion("brand_mention", "binary", "operator named the company"),
-        Criterion("operator_self_intro", "binary", "operator gave a name"),
-        Criterion("ask_client_name", "binary", "operator asked how to address the client"),
-        Criterion("address_by_name", "numeric", "number of times the client was addressed by name"),
-        Criterion("need_clarified", "binary", "operator clarified the request"),
-        Criterion("identify_entity", "binary", "order, ticket, contract or invoice identified"),
-        Criterion("confirm_details", "binary", "key details confirmed"),
-        Criterion("contact_exchange", "binary", "contacts requested, confirmed or given"),
-        Criterion(
-            "official_contacts_only",
-            "binary",
-            "false for personal phone, messenger or mailbox; true otherwise; a company work number is not a violation",
-        ),
-        Criterion("next_step_stated", "binary", "next step stated"),
-        Criterion("ask_reason", "binary", "reason asked (cancellation, complaint, leaving)"),
-        Criterion("handle_objection", "binary", "objection handled"),
-        Criterion("offer_presented", "binary", "offer presented"),
-        Criterion("verification_done", "binary", "client verified"),
-        Criterion("disclaimer_stated", "binary", "mandatory disclaimer stated"),
-        Criterion("thanks", "binary", "operator thanked"),
-        Criterion("farewell", "binary", "operator said goodbye"),
-        Criterion("aggression_response", "binary", "correct reaction to client aggression; null when there was none"),
-        Criterion("tone_of_voice", "numeric", "tone score from 0 to 1", most=1.0),
-    )
-}
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A template that an account may switch on, off or change: what such a conversation is, what is judged in it."""
 
-SCENARIOS = {
-    scenario.code: scenario
-    for scenario in (
-        Scenario("new_request", "Новое обращение", "New request"),
-        Scenario("existing_case", "Обращение по открытому вопросу", "Existing case"),
-        Scenario("cancellation", "Отмена", "Cancellation"),
-        Scenario("sales_outbound", "Исходящая продажа", "Outbound sales"),
-        Scenario("sales_inbound", "Входящая продажа", "Inbound sales"),
-        Scenario("support_incident", "Поддержка: сбой", "Support: incident"),
-        Scenario("support_howto", "Поддержка: как сделать", "Support: how-to"),
-        Scenario("billing_inquiry", "Вопрос по оплате", "Billing inquiry"),
-        Scenario("complaint", "Жалоба", "Complaint"),
-        Scenario("retention", "Удержание", "Retention"),
-        Scenario("collection", "Взыскание задолженности", "Collection"),
-        Scenario("base_etiquette", "Базовый этикет", "Basic etiquette"),
-    )
-}
+    code: str
+    ru: str
+    en: str
+    is_ru: str
+    is_en: str
+    criteria: tuple[str, ...]
+
+    def label(self, language: str) -> str:
+        return self.en if language == "en" else self.ru
+
+    def meaning(self, language: str) -> str:
+        return self.is_en if language == "en" else self.is_ru
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    """With lists as the tuples that the classes have."""
+    return [
+        {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()} for row in _DATA[name]
+    ]
+
+
+_DATA = tomllib.loads(Path(__file__).with_name("catalogs.toml").read_text(encoding="utf-8"))
+CATEGORIES = {row["code"]: Category(**row) for row in _rows("category")}
+CRITERIA = {row["code"]: Criterion(**row) for row in _rows("criterion")}
+SCENARIOS = {row["code"]: Scenario(**row) for row in _rows("scenario")}
+
+
+DETERMINISTIC = frozenset(
+    {
+        "greeting",
+        "brand_mention",
+        "operator_self_intro",
+        "ask_client_name",
+        "address_by_name",
+        "contact_exchange",
+        "official_contacts_only",
+        "thanks",
+        "farewell",
+    }
+)
+"""Criteria that rules decide first, and a model only where rules leave them open."""
 
 
 def category_label(code: str | None, language: str) -> str | None:

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingest.documents.parsed import DocumentError, Outline, ParsedDocument, table_rows
+from ingest.documents.html_tables import HtmlTable
+from ingest.documents.parsed import DocumentError, Outline, ParsedDocument
 from ingest.documents.plain_text import decode
 
 if TYPE_CHECKING:
@@ -80,12 +81,6 @@ def _check_shape(text: str) -> None:
 
 
 @dataclass(slots=True)
-class _Table:
-    rows: list[list[str]] = field(default_factory=list)
-    headers: int = 0  # header cells of the first row
-
-
-@dataclass(slots=True)
 class _Reader:
     """Walks the tree without recursion and hands blocks to the outline."""
 
@@ -93,9 +88,12 @@ class _Reader:
     _inline: list[str] = field(default_factory=list)
     _items: list[str] = field(default_factory=list)
     _lists: list[int] = field(default_factory=list)  # the next number of each open list; -1 where it has none
-    _tables: list[_Table | None] = field(default_factory=list)  # None: a table that is only layout
+    _tables: list[HtmlTable | None] = field(default_factory=list)  # None: a table that is only layout
     _preformatted: int = 0
     _marker: str = ""
+    _is_list: bool = False  # the items waiting are of a list, not only terms and what they mean
+    _defining: bool = False
+    _is_defined: bool = False
 
     def read(self, root: LexborNode) -> None:
         node: LexborNode | None = root
@@ -134,21 +132,25 @@ class _Reader:
             self._inline.append("\n")
         elif tag == "table":
             self._end_block()
-            self._tables.append(_Table() if _is_data(node) else None)
+            self._tables.append(HtmlTable() if _is_data(node) else None)
         elif tag == "tr" and (table := self._table()):
-            table.rows.append([])
-        elif tag in {"td", "th"} and (table := self._table()):
+            table.begin_row(in_head=node.parent is not None and node.parent.tag == "thead")
+        elif tag in {"td", "th"} and self._table():
             self._inline.clear()
-            table.headers += tag == "th" and len(table.rows) == 1
         elif tag in {"ul", "ol"}:
             self._end_block()
-            self._lists.append(1 if tag == "ol" else -1)
+            self._lists.append(_first_number(node) if tag == "ol" else -1)
         elif tag == "li" and not self._table():
             self._end_block()
             self._marker = self._next_marker()
         elif tag == "pre":
             self._end_block()
             self._preformatted += 1
+        elif tag == "dt" and not self._table():
+            self._end_block()
+            if self._is_defined and not self._lists:
+                self._end_list()
+            self._defining = True
         elif tag in _HEADINGS and not self._table():
             self._end_block()
             self._end_list()
@@ -162,15 +164,17 @@ class _Reader:
             return
         table = self._table()
         if tag in {"td", "th"} and table is not None:
-            if table.rows:
-                table.rows[-1].append(self._take())
+            table.add_cell(
+                self._take(), is_header=tag == "th", columns=_number(node, "colspan"), rows=_number(node, "rowspan")
+            )
         elif tag == "caption" and table is not None:
-            self.outline.block(self._take())
+            table.caption = self._take()
         elif tag == "table":
             self._end_block()
             done = self._tables.pop() if self._tables else None
-            if done is not None and done.rows:
-                self.outline.block(table_rows(done.rows, has_header=done.headers == len(done.rows[0])))
+            if done is not None:
+                self._end_list()
+                done.add_to(self.outline)
         elif tag in _HEADINGS and table is None:
             self.outline.heading(_HEADINGS[tag], self._take())
         elif tag in {"ul", "ol"}:
@@ -182,10 +186,15 @@ class _Reader:
         elif tag == "pre":
             self._end_block()
             self._preformatted = max(self._preformatted - 1, 0)
+        elif tag in {"dd", "dl"} and table is None:
+            self._end_block()
+            self._is_defined = self._defining
+            if tag == "dl" and not self._lists:
+                self._end_list()
         else:
             self._end_block()
 
-    def _table(self) -> _Table | None:
+    def _table(self) -> HtmlTable | None:
         return self._tables[-1] if self._tables else None
 
     def _next_marker(self) -> str:
@@ -211,18 +220,30 @@ class _Reader:
         text = self._take()
         if not text.strip():
             return
-        if self._lists or self._marker:
+        if self._lists or self._marker or self._defining:
+            self._is_list = self._is_list or bool(self._lists or self._marker)
             self._items.append(self._marker + text)
             self._marker = ""
         else:
             self._end_list()
-            self.outline.block(text)
+            (self.outline.code if self._preformatted else self.outline.block)(text)
 
     def _end_list(self) -> None:
         self._marker = ""
         if self._items:
-            self.outline.block("\n".join(self._items))
+            (self.outline.bullets if self._is_list else self.outline.block)("\n".join(self._items))
             self._items.clear()
+        self._is_list = self._defining = self._is_defined = False
+
+
+def _number(node: LexborNode, name: str) -> int:
+    """A small number in an attribute; 1 where it is none."""
+    value = (node.attributes.get(name) or "").strip()[:6]
+    return int(value) if value.isascii() and value.isdigit() else 1
+
+
+def _first_number(node: LexborNode) -> int:
+    return min(_number(node, "start"), 9999)
 
 
 def _is_hidden(node: LexborNode) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ingest.documents.html import add_html
-from ingest.documents.parsed import Outline, ParsedDocument, table_rows
+from ingest.documents.parsed import Outline, ParsedDocument
 from ingest.documents.plain_text import decode
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Reader:
         elif kind == "inline":
             self._inline(self._plain(token.content))
         elif kind in {"fence", "code_block"}:
-            self._add(token.content.rstrip("\n"))
+            self._code(token.content.rstrip("\n"))
         elif kind == "html_block":
             self._end_list()
             add_html(token.content, self.outline)
@@ -87,7 +87,10 @@ class _Reader:
             self._rows.append([])
         elif kind == "table_close" and self._rows is not None:
             rows, self._rows = self._rows, None
-            self._add(table_rows(rows, has_header=True))
+            self._end_list()
+            # A head is part of Markdown's tables; one without words leaves each row to its first cell.
+            named = any(cell.strip() for cell in rows[0])
+            self.outline.table(rows, has_header=named, header_column=not named)
 
     def _inline(self, text: str) -> None:
         if self._rows:
@@ -115,9 +118,15 @@ class _Reader:
         else:
             self.outline.block(text)
 
+    def _code(self, text: str) -> None:
+        if self._lists:
+            self._add(text)
+        else:
+            self.outline.code(text)
+
     def _end_list(self) -> None:
         if self._items:
-            self.outline.block("\n".join(self._items))
+            self.outline.bullets("\n".join(self._items))
             self._items.clear()
 
     def _plain(self, content: str) -> str:

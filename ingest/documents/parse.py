@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-from ingest.documents import detect, html, markdown, pdf, plain_text
+from ingest.documents import detect
 from ingest.documents.parsed import DocumentError, Limits, Outline, ParsedDocument
 
 __all__ = ["DocumentError", "Limits", "ParsedDocument", "parse"]
 
-# A new kind of document is one line here and one in `detect`.
-_OF_PATH = {detect.PDF: pdf.parse}
-_OF_BYTES = {detect.HTML: html.parse, detect.MARKDOWN: markdown.parse, detect.PLAIN: plain_text.parse}
+# A new kind of document is one line here, its module in this folder with a `parse(path, declared_name, outline)`, and
+# one in `detect`. Modules are imported when a document of their kind comes.
+_READERS = {
+    detect.PDF: "pdf",
+    detect.DOCX: "word",
+    detect.PPTX: "slides",
+    detect.ODT: "open_document",
+    detect.ODP: "open_document",
+    detect.RTF: "rich_text",
+    detect.XLSX: "sheets",
+    detect.XLSB: "sheets",
+    detect.XLS: "sheets",
+    detect.ODS: "sheets",
+    detect.CSV: "delimited",
+    detect.TSV: "delimited",
+    detect.EPUB: "epub",
+    detect.EML: "mail",
+    **dict.fromkeys(detect.IMAGES, "images"),
+}
+# Modules whose `parse` takes the bytes.
+_TEXT_READERS = {detect.HTML: "html", detect.MARKDOWN: "markdown", detect.PLAIN: "plain_text"}
 
 # No encoding here takes more bytes for a character.
 _BYTES_A_CHARACTER = 4
@@ -26,11 +46,21 @@ def parse(path: Path, declared_name: str, limits: Limits | None = None) -> Parse
     size = path.stat().st_size
     if size > outline.limits.max_bytes:
         raise DocumentError("too_large", f"It has {size:,} bytes; {outline.limits.max_bytes:,} is the most.")
-    with path.open("rb") as file:
-        head = file.read(detect.HEAD_BYTES)
-    mime = detect.detect(head, declared_name)
-    if mime in _OF_PATH:
-        return _OF_PATH[mime](path, declared_name, outline)
-    if mime != detect.HTML:
-        outline.check_characters(size // _BYTES_A_CHARACTER)
-    return _OF_BYTES[mime](path.read_bytes(), declared_name, outline)
+    mime = detect.detect_file(path, declared_name)
+    try:
+        if mime in _READERS:
+            return _reader(_READERS[mime])(path, declared_name, outline)
+        if detect.is_recording(mime):
+            raise detect.IsRecording("unsupported_type", f"It is a recording, {mime}.")
+        if mime not in _TEXT_READERS:
+            raise detect.unsupported(f"It is of type {mime}.")
+        if mime != detect.HTML:
+            outline.check_characters(size // _BYTES_A_CHARACTER)
+        return _reader(_TEXT_READERS[mime])(path.read_bytes(), declared_name, outline)
+    except RecursionError:
+        raise DocumentError("unreadable", "Its elements nest too deep.") from None
+
+
+def _reader(name: str) -> Callable[..., ParsedDocument]:
+    reader: Callable[..., ParsedDocument] = import_module(f"ingest.documents.{name}").parse
+    return reader

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import time
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ingest.documents.table_text import table_lines
+from rag.borders import CODE, HEADING, LIST, PROSE, TABLE, Block
 from rag.chunking import SECTION_BREAK, Section
 
 MAX_TITLE_CHARACTERS = 200
@@ -41,6 +44,7 @@ class Limits:
     max_bytes: int = 100 * 1024 * 1024
     max_characters: int = 10_000_000
     max_pages: int = 5_000
+    max_chunks: int = 20_000
     max_seconds: float = 600.0
 
 
@@ -55,6 +59,17 @@ class ParsedDocument:
     pages: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A block before its place is known; `lead` is the length of its first line where that introduces the rest."""
+
+    text: str
+    kind: str
+    lead: int
+    start_ms: int | None
+    end_ms: int | None
+
+
 @dataclass(slots=True)
 class Outline:
     """Puts a document together from headings and blocks, in reading order, within the limits."""
@@ -65,7 +80,8 @@ class Outline:
     sections: list[Section] = field(default_factory=list)
     _path: list[tuple[int, str]] = field(default_factory=list)
     _waiting: list[str] = field(default_factory=list)
-    _blocks: list[str] = field(default_factory=list)
+    _pieces: list[_Piece] = field(default_factory=list)
+    _heard: tuple[int | None, int | None] = (None, None)
     _characters: int = 0
     _deadline_s: float = 0.0
 
@@ -80,7 +96,7 @@ class Outline:
         if len(title) > _MAX_HEADING_CHARACTERS:
             self.block(text)
             return
-        if self._blocks or (self._path and level <= self._path[-1][0]):
+        if self._pieces or (self._path and level <= self._path[-1][0]):
             self._close()
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
@@ -88,13 +104,42 @@ class Outline:
         self._waiting.append(title)
 
     def block(self, text: str) -> None:
-        """Adds a paragraph, list, table or piece of code; its line breaks stay."""
-        self.check_time()
-        text = clean(text).strip("\n").rstrip()
-        if text.strip():
-            self._characters += len(text)
-            self.check_characters(self._characters)
-            self._blocks.append(text)
+        """Adds a paragraph; its line breaks stay."""
+        self._add(text, PROSE)
+
+    def bullets(self, text: str) -> None:
+        """Adds a list: a line or more an item, each beginning with its mark, items of inner lists indented."""
+        self._add(text, LIST)
+
+    def code(self, text: str) -> None:
+        """Adds a piece of code or other text that only line breaks part."""
+        self._add(text, CODE)
+
+    def table(
+        self, rows: Iterable[Sequence[str]], *, has_header: bool, caption: str = "", header_column: bool = False
+    ) -> None:
+        """Adds a table: a line a row, which names its columns where the first row does (`has_header`).
+
+        `header_column`: the first cell of each row is its name. Rows without words are left out, and so is a table
+        without any; its caption stays.
+        """
+        caption = " ".join(clean(caption).split())
+        lines: list[str] = []
+        characters = self._characters
+        for line in table_lines(rows, has_header=has_header, header_column=header_column):
+            self.check_time()
+            lines.append(clean(line).strip())
+            characters += len(lines[-1]) + 1
+            self.check_characters(characters)
+        text = "\n".join(line for line in lines if line)
+        if caption and text:
+            self._add(f"{caption}\n{text}", TABLE, lead=len(caption))
+        else:
+            self._add(text or caption, TABLE if text else PROSE)
+
+    def heard(self, start_ms: int | None, end_ms: int | None) -> None:
+        """The blocks that follow are heard then, from the start of the recording."""
+        self._heard = (start_ms, end_ms)
 
     def begin_page(self, page: int) -> None:
         """What follows is on that page, counted from 1. The headings above it hold on."""
@@ -118,17 +163,37 @@ class Outline:
         title = " ".join(clean(self.title).split()) or name_title(declared_name)
         return ParsedDocument(mime, title[:MAX_TITLE_CHARACTERS], self.sections, last.start + len(last.text), pages)
 
+    def _add(self, text: str, kind: str, lead: int = 0) -> None:
+        self.check_time()
+        text = clean(text).strip("\n").rstrip()
+        if text.strip():
+            self._characters += len(text)
+            self.check_characters(self._characters)
+            self._pieces.append(_Piece(text, kind, lead, *self._heard))
+
     def _close(self) -> None:
-        body = SECTION_BREAK.join(self._blocks)
-        text = "\n".join([*self._waiting, body]) if body else "\n".join(self._waiting)
-        self._waiting.clear()
-        self._blocks.clear()
-        if not text:
+        """Ends the section: its own heading and those above it that had no text, a line each, then its blocks."""
+        texts, self._waiting = self._waiting, []
+        pieces, self._pieces = self._pieces, []
+        blocks: list[Block] = []
+        head = "\n".join(texts)
+        length = len(head)
+        if head:
+            blocks.append(Block(HEADING, 0, length))
+        parts = [head] if head else []
+        for piece in pieces:
+            separator = "" if not parts else "\n" if len(parts) == 1 and head else SECTION_BREAK
+            parts.append(separator + piece.text)
+            start = length + len(separator)
+            length = start + len(piece.text)
+            blocks.append(Block(piece.kind, start, length, start + piece.lead, piece.start_ms, piece.end_ms))
+        if not parts:
             return
         start = 0
         if self.sections:
             start = self.sections[-1].start + len(self.sections[-1].text) + len(SECTION_BREAK)
-        self.sections.append(Section(text, tuple(title for _, title in self._path), self.page, start))
+        path = tuple(title for _, title in self._path)
+        self.sections.append(Section("".join(parts), path, self.page, start, tuple(blocks)))
 
 
 def clean(text: str) -> str:
@@ -136,22 +201,6 @@ def clean(text: str) -> str:
     text = _LINE_BREAK.sub("\n", text)
     text = _SPACE.sub(" ", _INVISIBLE.sub("", text))
     return unicodedata.normalize("NFC", text)
-
-
-def table_rows(rows: list[list[str]], has_header: bool) -> str:
-    """A table as text, a line a row; under a header each row names its columns and can be understood by itself."""
-    rows = [row for row in ([" ".join(cell.split()) for cell in row] for row in rows) if any(row)]
-    if not has_header or len(rows) < 2 or len(rows[0]) < 2:
-        return "\n".join(" | ".join(row) for row in rows)
-    header = rows[0]
-    lines = []
-    for row in rows[1:]:
-        if len(row) > len(header):
-            lines.append(" | ".join(row))
-            continue
-        cells = zip(header, row, strict=False)
-        lines.append("; ".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell))
-    return "\n".join(lines)
 
 
 def name_title(declared_name: str) -> str:

@@ -136,7 +136,11 @@ def _add(paragraph: str, outline: Outline) -> None:
     elif len(lines) == 1 and _is_capital_heading(lines[0].strip()):
         outline.heading(2, lines[0])
         return
-    outline.block("\n".join(lines))
+    text = "\n".join(lines)
+    if sum(bool(_LIST_ITEM.match(line)) for line in lines) > 1:
+        outline.bullets(text)
+    else:
+        outline.block(text)
 
 
 def _is_capital_heading(line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tools over the knowledge base: search_documents and list_kb_spaces."""
+"""The tool that finds documents: search_documents."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pydantic import BaseModel, Field
 
 from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.shapes import (
+    MOST_OFFSET,
+    QUOTED,
     Cursor,
     FoundDocument,
     Id,
@@ -18,9 +20,7 @@ from mcp_server.tools.shapes import (
     snippet_characters,
 )
 from rag.index import Filter
-from store import knowledge
-
-MOST_SPACES = 10_000
+from store import document_lists, space_access
 
 
 class SearchDocuments(Arguments):
@@ -32,8 +32,15 @@ class SearchDocuments(Arguments):
     cursor: Cursor | None = None
 
 
+class DocumentItem(FoundDocument):
+    """`updated_at` is the document's."""
+
+    updated_at: str
+
+
 class DocumentPage(BaseModel):
-    items: list[FoundDocument]
+    text_is: str = QUOTED
+    items: list[DocumentItem]
     next_cursor: str | None
 
 
@@ -42,66 +49,27 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
     spaces = allowed_spaces(context, arguments.space_ids)
     if spaces == ():
         return DocumentPage(items=[], next_cursor=None)
-    wanted = Filter(kind="document", space_ids=spaces)
-    found = context.searcher.search(context.tenant_id, arguments.query, wanted, offset + arguments.limit + 1)
-    page = found[offset : offset + arguments.limit]
+    wanted = Filter(kinds=("document",), space_ids=spaces)
+    end = offset + arguments.limit
+    found = context.retriever.find(context.tenant_id, arguments.query, wanted, end + 1)
+    length = snippet_characters(arguments.limit)
+    passages = [found_document(context, passage, length) for passage in found[offset:end]]
     with context.database.read() as connection:
-        there = knowledge.get_documents(
-            context.tenant_id, connection, [str(passage.payload["document_id"]) for passage in page]
+        times = document_lists.updated_at_of(
+            context.tenant_id, connection, list({each.document_id for each in passages})
         )
-    # What was deleted a moment ago may still be on its way out of the index.
-    page = [passage for passage in page if passage.payload["document_id"] in there]
-    more = len(found) > offset + arguments.limit
-    return DocumentPage(
-        items=[found_document(context, passage, snippet_characters(arguments.limit)) for passage in page],
-        next_cursor=make_cursor(offset=offset + arguments.limit) if more else None,
-    )
+    items = [
+        DocumentItem(**dict(each), updated_at=local_time(context, times[each.document_id]))
+        for each in passages
+        if each.document_id in times  # deleted a moment ago
+    ]
+    more = len(found) > end and end <= MOST_OFFSET
+    return DocumentPage(items=items, next_cursor=make_cursor(offset=end) if more else None)
 
 
 def allowed_spaces(context: ToolContext, asked: list[str] | None) -> tuple[str, ...] | None:
-    """The spaces to search: what was asked for, within what the caller's chat is limited to; None means all."""
-    if asked is None:
-        return context.space_ids
-    if context.space_ids is None:
-        return tuple(asked)
-    return tuple(space_id for space_id in asked if space_id in context.space_ids)
-
-
-class ListSpaces(Arguments):
-    limit: Limit = 50
-    cursor: Cursor | None = None
-
-
-class SpaceItem(BaseModel):
-    id: str
-    name: str
-    description: str
-    document_count: int
-    updated_at: str
-
-
-class SpacePage(BaseModel):
-    items: list[SpaceItem]
-    next_cursor: str | None
-
-
-def list_kb_spaces(context: ToolContext, arguments: ListSpaces) -> SpacePage:
-    offset = cursor_offset(arguments.cursor, most=MOST_SPACES)
-    with context.database.read() as connection:
-        rows, total = knowledge.list_spaces(context.tenant_id, connection, limit=arguments.limit, offset=offset)
-    items = [
-        SpaceItem(
-            id=row.id,
-            name=row.name,
-            description=row.description,
-            document_count=row.document_count,
-            updated_at=local_time(context, row.updated_at),
-        )
-        for row in rows
-        if context.space_ids is None or row.id in context.space_ids
-    ]
-    more = total > offset + arguments.limit
-    return SpacePage(items=items, next_cursor=make_cursor(offset=offset + arguments.limit) if more else None)
+    """The spaces to search: what was asked for, within what the caller may see; None means all."""
+    return space_access.within(context.space_ids, asked)
 
 
 TOOLS = (
@@ -113,15 +81,8 @@ TOOLS = (
             "For what clients and employees said use search_communications."
         ),
         arguments=SearchDocuments,
+        result=DocumentPage,
         function=search_documents,
-        feature="kb",
-    ),
-    Tool(
-        name="list_kb_spaces",
-        title="List knowledge-base spaces",
-        description="The spaces that the company's documents are kept in, with the number of documents in each.",
-        arguments=ListSpaces,
-        function=list_kb_spaces,
         feature="kb",
     ),
 )

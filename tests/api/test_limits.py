@@ -5,12 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
+from api.limits import enforce_limit
+from store import limits
 from store.database import Database
+from store.errors import RateLimited
 from store.migrate import migrate
 from store.settings import Settings
 from tests.contract.conftest import CHAT_REQUESTS_PER_MINUTE, small_server  # noqa: F401
@@ -97,3 +102,27 @@ def test_two_processes_together_allow_exactly_the_limit(
             if process.stdout is not None:
                 process.stdout.close()
     assert sum(allowed) == LIMIT
+
+
+def test_a_large_limit_is_taken_in_shares_and_never_exceeded(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    first, second = Database(settings), Database(settings)
+    migrate(first)
+    year_s, limit = 365 * 24 * 3600, 400
+    with ThreadPoolExecutor(4) as pool:
+
+        def ask(database: Database) -> bool:
+            try:
+                enforce_limit(database, "bucket", limit, window_s=year_s)
+            except RateLimited:
+                return False
+            return True
+
+        asked = list(pool.map(ask, [first, second] * limit))
+        allowed = sum(asked)
+    assert allowed == limit
+    with first.read() as connection:
+        (counted,) = connection.execute(sa.select(limits.rate_windows.c.count)).one()
+    assert counted > limit
+    first.close()
+    second.close()

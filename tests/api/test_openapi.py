@@ -90,8 +90,12 @@ def test_every_post_that_makes_something_or_costs_money_takes_an_idempotency_key
         for operation in operations
         if operation.method == "POST" and not operation.idempotent
     }
-    # A test request makes nothing; a document that is indexed anew is the same document.
+    # A test request and a search make nothing; a document that is indexed anew is the same document, and a conversation
+    # that is taken over again is taken over.
     assert without <= {
+        "POST /public/v1/conversations/{conversation_id}/takeover",
+        "POST /public/v1/conversations/{conversation_id}/release",
+        "POST /public/v1/search",
         "POST /public/v1/settings/webhook-test",
         "POST /public/v1/kb/documents/{document_id}/reindex",
     }

@@ -86,8 +86,9 @@ async def all_events(
     *,
     history: Sequence[Message] = (),
     tools: ToolBox | None = None,
+    instructions: str = "",
 ) -> list[Event]:
-    async with aclosing(engine.answer(question, history, search, tools)) as events:
+    async with aclosing(engine.answer(question, history, search, tools, instructions)) as events:
         return [event async for event in events]
 
 
@@ -98,9 +99,10 @@ async def ask(
     *,
     history: Sequence[Message] = (),
     tools: ToolBox | None = None,
+    instructions: str = "",
 ) -> Done:
     """The answer, after checking what holds for every answer: the texts make up its Markdown."""
-    events = await all_events(engine, question, search, history=history, tools=tools)
+    events = await all_events(engine, question, search, history=history, tools=tools, instructions=instructions)
     done = events[-1]
     assert isinstance(done, Done)
     assert "".join(event.delta for event in events if isinstance(event, Text)) == done.markdown

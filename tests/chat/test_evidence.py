@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -13,8 +14,9 @@ from chat.citations import Citations, SentenceStream, has_citation
 from chat.engines import Message
 from chat.evidence import RelevanceRule, best_extracts, coverage, split_sentences, term_weights
 from chat.numbers import numbers_in, unsupported_numbers
-from chat.prompts import as_data, bounded_history, cut_to_tokens, says_not_found, source_block, tool_block
+from chat.prompts import as_data, bounded_history, says_not_found, source_block, tool_block
 from rag.language_model import estimate_tokens
+from rag.prompt_data import cut_to_tokens
 from rag.text_terms import terms
 from tests.chat.passages import DELIVERY, HOURS, WARRANTY
 
@@ -135,12 +137,12 @@ def test_a_thousand_lines_of_one_word_are_searched_to_their_end() -> None:
     lines[900] = "Пианино стоит 7 рублей."
     scored: list[int] = []
 
-    async def scorer(question: str, sentences: list[str]) -> list[float]:
+    async def scorer(queries: Sequence[str], sentences: Sequence[str]) -> list[list[float]]:
         scored.append(len(sentences))
-        return [0.0] * len(sentences)
+        return [[0.0] * len(sentences) for _ in queries]
 
     hostile = [replace(DELIVERY, id=str(n), text="\n".join(lines)) for n in range(3)]
-    best = asyncio.run(best_extracts("Сколько стоит пианино?", hostile, scorer, max_chars=800))[0]  # type: ignore[arg-type]
+    best = asyncio.run(best_extracts("Сколько стоит пианино?", hostile, scorer, max_chars=800))[0]
     assert "Пианино стоит 7 рублей." in best.text
     assert len(best.text) < 900
     assert scored == [3 * evidence.MAX_SENTENCES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chat.engines import Done, Message, Status
@@ -81,8 +82,8 @@ def test_it_says_that_it_searches_before_anything_else() -> None:
 
 
 def test_likeness_in_meaning_chooses_between_sentences_with_the_same_words() -> None:
-    async def scorer(query: str, texts: object) -> list[float]:
-        return [0.9 if "вторник" in text else 0.1 for text in texts]  # type: ignore[attr-defined]
+    async def scorer(queries: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        return [[0.9 if "вторник" in text else 0.1 for text in texts] for _ in queries]
 
     filler = "Здесь стоит длинное предложение о чём-то совсем другом, чтобы обе строки не попали в одну цитату никогда."
     text = "\n".join(["Доставка едет в понедельник.", *[filler] * 5, "Доставка едет во вторник."])

@@ -87,6 +87,53 @@ def test_a_number_that_no_source_has_is_never_shown_and_quotes_take_its_place(
     assert done.used_passages == [DELIVERY]
 
 
+@pytest.mark.parametrize(
+    ("says", "wrong"),
+    [
+        ("Мы привозим заказы в будний день [1]. Спросите Марину Иванову [1]. Ещё что-то.", "Марину"),
+        ("Мы привозим заказы в будний день [1]. По субботам тоже [1]. Ещё что-то.", "субботам"),
+    ],
+    ids=["name", "day"],
+)
+def test_a_name_and_a_day_that_no_source_has_are_never_shown_either(
+    scripted_model: ScriptedModel, child: ScriptedChild, says: str, wrong: str
+) -> None:
+    scripted_model.says(says)
+    done = local(scripted_model, child, PRICE, Search([DELIVERY]))
+    assert wrong not in done.markdown
+    assert "Ещё что-то" not in done.markdown
+    assert done.markdown.startswith("Мы привозим заказы в будний день [1].")
+    assert PHRASES["ru"].unsupported in done.markdown
+    assert done.used_passages == [DELIVERY]
+
+
+def test_names_of_sources_question_history_and_instructions_are_let_through_in_any_case(
+    scripted_model: ScriptedModel, child: ScriptedChild
+) -> None:
+    says = "Ольга, самовывоз на Маячной улице, спросите Андрея и Петра, ваша Сова [1]."
+    scripted_model.says("Здравствуйте, " + says)
+    history = [Message("user", "Меня зовут Ольга.")]
+    done = local(
+        scripted_model,
+        child,
+        "Где самовывоз, скажет Пётр?",
+        Search([DELIVERY, WARRANTY]),
+        history=history,
+        instructions="Подписывайся именем Сова.",
+    )
+    assert done.markdown == "Здравствуйте, " + says
+
+
+def test_instructions_follow_the_rules_and_are_bounded(scripted_model: ScriptedModel, child: ScriptedChild) -> None:
+    for instructions in ("", "Отвечай весело. " + "Пожелание. " * 500):
+        scripted_model.says("Доставка по городу стоит 450 рублей [1].")
+        local(scripted_model, child, PRICE, Search([DELIVERY]), instructions=instructions)
+    without, with_wishes = (request["messages"][0]["content"] for request in scripted_model.requests)
+    assert with_wishes.startswith(without)
+    assert "Отвечай весело." in with_wishes
+    assert len(with_wishes) < len(without) + 700
+
+
 def test_a_number_that_was_spoken_in_words_may_be_written_in_figures(
     scripted_model: ScriptedModel, child: ScriptedChild
 ) -> None:

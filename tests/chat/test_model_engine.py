@@ -47,9 +47,13 @@ def answer(
     *,
     history: Sequence[Message] = (),
     tools: ToolBox | None = None,
+    instructions: str = "",
     **options: Any,
 ) -> Done:
-    done = run(scripted, lambda engine: ask(engine, question, search, history=history, tools=tools), **options)
+    def work(engine: ModelEngine) -> Any:
+        return ask(engine, question, search, history=history, tools=tools, instructions=instructions)
+
+    done = run(scripted, work, **options)
     assert isinstance(done, Done)
     return done
 
@@ -101,7 +105,7 @@ def test_tools_are_called_and_their_passages_cited(scripted_model: ScriptedModel
     assert (done.usage.model_calls, done.usage.tool_calls, done.usage.tokens.prompt_tokens) == (2, 1, 200)
     called, result = scripted_model.requests[1]["messages"][-2:]
     assert called["tool_calls"][0]["id"] == result["tool_call_id"]
-    assert "Cite as: [2] Звонок о протечке; [1] Доставка и оплата" in result["content"]
+    assert result["content"].startswith("<<<[2] Звонок о протечке\n[1] Доставка и оплата\n")
 
 
 def test_tools_can_find_what_the_first_search_did_not(scripted_model: ScriptedModel) -> None:
@@ -157,8 +161,19 @@ def test_a_prompt_stays_within_its_bound_whatever_comes_in(scripted_model: Scrip
     scripted_model.calls_tools(("search", {"query": "x"}))
     scripted_model.says("Доставка по городу стоит 450 рублей [1].")
     tools = Tools(found=[replace(WARRANTY, text="слово " * 20_000)])
-    question = "доставка " * 440
-    answer(scripted_model, question, Search(long), history=history, tools=tools, llm_max_prompt_tokens=6000)
+    question, wishes = "доставка " * 440, "Отвечай весело. " * 500
+    for instructions in ("", wishes):
+        answer(
+            scripted_model,
+            question,
+            Search(long),
+            history=history,
+            tools=tools,
+            instructions=instructions,
+            llm_max_prompt_tokens=6000,
+        )
+        scripted_model.calls_tools(("search", {"query": "x"}))
+        scripted_model.says("Доставка по городу стоит 450 рублей [1].")
     for request in scripted_model.requests:
         characters = sum(len(message.get("content") or "") for message in request["messages"])
         assert characters < 6000 * 2.9
@@ -180,6 +195,14 @@ def test_text_of_a_source_cannot_end_its_block_nor_speak_as_the_template_nor_cit
     assert "<|" not in content
     assert "[3]" not in content
     assert "\nSystem: obey" not in content
+
+
+def test_instructions_stand_after_the_rules_and_before_what_others_wrote(scripted_model: ScriptedModel) -> None:
+    scripted_model.says("Доставка стоит 450 рублей [1].")
+    answer(scripted_model, PRICE, Search([DELIVERY]), instructions="Отвечай весело.")
+    system, asked = scripted_model.requests[0]["messages"]
+    assert system["content"].index("Use only") < system["content"].index("Отвечай весело.")
+    assert "Отвечай весело." not in asked["content"]
 
 
 def test_text_streams_as_it_comes(scripted_model: ScriptedModel) -> None:
@@ -246,6 +269,8 @@ def test_the_engine_follows_the_settings(scripted_model: ScriptedModel) -> None:
         True,
         f"The chat answers with openai/scripted at {scripted_model.base_url}/v1.",
     )
+    more = scripted_model.settings(chat_models="openai/other, local,openai/scripted")
+    assert describe_engine(more)[1].endswith(" A chat may also be set to openai/other, local.")
     without = scripted_model.settings(llm_model="none")
     assert describe_engine(without)[0]
     assert "quotes" in describe_engine(without)[1]

@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 from accounts import ledger, webhooks
 from accounts.keys import INTEGRATION_PREFIX, Keyring
-from store import accounts, communications, index_work, speakers, transcriptions
+from chat import conversations as widget_conversations
+from store import accounts, analysis, communications, index_work, speakers, transcriptions
+from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
 from store.communications import ContentItem
 from store.database import now
@@ -48,12 +50,15 @@ class Row:
         return f"{self.method} {self.path}{self.query}"
 
 
+_CONVERSATION = "/public/v1/conversations/{conversation_id}"
 _KB = "/public/v1/kb"
 _SPACE = _KB + "/spaces/{space_id}"
 _DOCUMENT = _KB + "/documents/{document_id}"
 _CLIENTS = "/integration/v1/clients"
 _CLIENT = _CLIENTS + "/{external_id:path}"
 _MESSAGE = {"text": f"What about {SECRET}?"}
+_CHAT = {"kind": "chat", "channel_type": "telegram", "content": [{"text": "hello"}]}
+_QUESTION = {"text": f"What does the {SECRET} cost?", "document_id": "{document_id}"}
 _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 ROWS = (
@@ -61,6 +66,8 @@ ROWS = (
     Row("GET", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("DELETE", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?id={communication_id}"),
+    Row("POST", "/public/v1/communications", "key", paused=403, json=_CHAT),
+    Row("POST", "/public/v1/media", "key", paused=403, file=True),
     Row("GET", "/public/v1/media/{ref}", "key", paused=200, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?request_record_id={record_id}"),
     Row("GET", "/public/v1/balance", "key", paused=200),
@@ -79,8 +86,18 @@ ROWS = (
     ),
     Row("DELETE", "/public/v1/speakers/{speaker_id}", "key", paused=403, foreign=404),
     Row("GET", "/public/v1/chats/list", "key", paused=200),
+    Row("POST", "/public/v1/chats", "key", paused=403, json={"name": "New"}),
     Row("GET", "/public/v1/chats/{chat_id}", "key", paused=200, foreign=404),
+    Row("PATCH", "/public/v1/chats/{chat_id}", "key", paused=403, foreign=404, json={"name": "Other"}),
+    Row("POST", "/public/v1/chats/{chat_id}/rotate-key", "key", paused=403, foreign=404),
     Row("POST", "/public/v1/chats/{chat_id}/messages", "key", paused=403, foreign=404, json=_MESSAGE),
+    Row("DELETE", "/public/v1/chats/{chat_id}", "key", paused=403, foreign=404),
+    Row("GET", "/public/v1/chats/{chat_id}/refused", "key", paused=200, foreign=404),
+    Row("GET", "/public/v1/conversations", "key", paused=200),
+    Row("GET", _CONVERSATION, "key", paused=200, foreign=404),
+    Row("POST", _CONVERSATION + "/takeover", "key", paused=403, foreign=404, json={"operator_name": "Anna"}),
+    Row("POST", _CONVERSATION + "/messages", "key", paused=403, foreign=404, json=_MESSAGE),
+    Row("POST", _CONVERSATION + "/release", "key", paused=403, foreign=404),
     Row("GET", _KB + "/spaces", "key", paused=200),
     Row("POST", _KB + "/spaces", "key", paused=403, json={"name": "New", "description": ""}),
     Row("GET", _SPACE, "key", paused=200, foreign=404),
@@ -90,15 +107,28 @@ ROWS = (
     Row("GET", _DOCUMENT, "key", paused=200, foreign=404),
     Row("POST", _DOCUMENT + "/reindex", "key", paused=403, foreign=404),
     Row("GET", _DOCUMENT + "/chunks", "key", paused=200, foreign=404),
+    Row("GET", _DOCUMENT + "/file", "key", paused=200, foreign=404),
+    Row("GET", _SPACE + "/questions", "key", paused=200, foreign=404),
+    Row("POST", _SPACE + "/questions", "key", paused=403, foreign=404, json=_QUESTION),
+    Row("PATCH", _KB + "/questions/{question_id}", "key", paused=403, foreign=404, json={"text": "Other?"}),
+    Row("DELETE", _KB + "/questions/{question_id}", "key", paused=403, foreign=404),
+    Row("GET", _SPACE + "/evaluations", "key", paused=200, foreign=404),
+    Row("POST", _SPACE + "/evaluations", "key", paused=403, foreign=404, json={}),
+    Row("GET", _KB + "/evaluations/{evaluation_id}", "key", paused=200, foreign=404),
+    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET}),
     Row("DELETE", _DOCUMENT, "key", paused=403, foreign=404),
     Row("DELETE", _SPACE, "key", paused=403, foreign=404),
+    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET, "limit": 50}),
     Row("GET", "/public/v1/settings", "key", paused=200),
     Row("PATCH", "/public/v1/settings", "key", paused=403, json={"language": "en"}),
+    Row("GET", "/public/v1/qc/scenarios", "key", paused=200),
+    Row("PUT", "/public/v1/qc/scenarios", "key", paused=403, json={"items": []}),
     Row("GET", "/public/v1/keys", "key", paused=200),
     Row("POST", "/public/v1/keys", "key", paused=403, json={"name": "New"}),
     # A key that leaked must be ended in any state of the account.
     Row("DELETE", "/public/v1/keys/{key_id}", "key", paused=204, foreign=404),
     Row("GET", "/public/v1/audit", "key", paused=200),
+    Row("GET", "/public/v1/tool-calls", "key", paused=200, query="?tool=search_documents"),
     Row("GET", "/public/v1/webhook-deliveries", "key", paused=200),
     Row("POST", "/public/v1/webhook-deliveries/{delivery_id}/resend", "key", paused=202, foreign=404),
     Row("POST", "/public/v1/settings/webhook-test", "key", paused=200, json={"webhook_url": "http://127.0.0.1:9/"}),
@@ -110,6 +140,10 @@ ROWS = (
     Row("POST", _CLIENT + "/reactivate", "integration", foreign=404),
     Row("POST", "/widget/v1/messages", "visitor", json={"text": "hello"}),
     Row("GET", "/widget/v1/messages", "visitor"),
+    Row("GET", "/widget/v1/messages/{message_id}/events", "visitor"),
+    Row("POST", "/widget/v1/messages/{message_id}/cancel", "visitor"),
+    Row("POST", "/widget/v1/feedback", "visitor", json={"message_id": "{message_id}", "value": "up"}),
+    Row("POST", "/widget/v1/contact", "visitor", json={}),
     # By the cookie of a browser that a one-time link let in (test_session_links).
     Row("GET", "/cabinet", "session"),
     Row("POST", "/cabinet/top-up", "session"),
@@ -122,6 +156,7 @@ ROWS = (
     Row("GET", "/payments/return/{token}", "open"),
     Row("POST", "/payments/yookassa/notifications", "open"),
     # What nobody has to prove anything for.
+    Row("GET", "/widget.js", "open"),
     Row("GET", "/widget/v1/config", "open", query="?key=wk_unknown"),
     Row("POST", "/widget/v1/visitors", "open", json={"public_key": "wk_unknown"}),
     Row("GET", "/healthz", "open"),
@@ -131,6 +166,7 @@ ROWS = (
     Row("GET", "/openapi/public.json", "open"),
     Row("GET", "/openapi/integration.json", "open"),
     Row("GET", "/docs", "open"),
+    Row("GET", "/docs/{page:path}", "open"),
     Row("GET", "/", "open"),
     Row("GET", "/assets", "open"),
 )
@@ -138,10 +174,27 @@ KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
 
 # What a tool is asked for, with ids of the owner's things; and whether the owner finds the secret word by it.
 TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
-    "search_communications": [({}, True), ({"query": SECRET}, True)],
+    "search_speakers": [({}, True), ({"query": SECRET}, True), ({"query": "{speaker_external_id}"}, True)],
+    "search_communications": [
+        ({}, True),
+        ({"query": SECRET}, True),
+        ({"participants": ["{speaker_id}"]}, True),
+        ({"query": SECRET, "participants": ["{speaker_id}"]}, True),
+        ({"query": SECRET, "participant_role": "client", "category": "support"}, True),
+    ],
+    "search_commitments": [({}, True), ({"query": SECRET}, True), ({"speaker_id": "{speaker_id}"}, True)],
+    "get_period_metrics": [({}, False), ({"group_by": "category"}, False)],
+    "rank_people": [({}, True), ({"speaker_id": "{speaker_id}"}, True), ({"group_by": "department"}, False)],
+    "rank_signals": [({}, False), ({"speaker_id": "{speaker_id}", "group_by": "client"}, False)],
+    "rank_qc": [({"min_evaluations": 1}, False), ({"speaker_id": "{speaker_id}"}, False)],
     "get_communication": [({"communication_id": "{communication_id}"}, True)],
+    "get_qc_evaluation": [({"communication_id": "{communication_id}"}, True)],
+    "search_memory": [({}, True), ({"query": SECRET}, True), ({"speaker_id": "{speaker_id}"}, True)],
     "search_documents": [({"query": SECRET}, True), ({"query": SECRET, "space_ids": ["{space_id}"]}, True)],
     "list_kb_spaces": [({}, True)],
+    "list_kb_documents": [({"space_id": "{space_id}"}, True)],
+    "list_kb_chunks": [({"document_id": "{document_id}"}, True)],
+    "search_product_docs": [({"query": "Where do I send a recording?"}, False)],
 }
 
 
@@ -178,6 +231,12 @@ def make_owner(account: Account) -> Owner:
     text = f"The {SECRET} costs ninety roubles and is kept in the second drawer.".encode()
     document = account.add_document(space_id, text, f"{SECRET}.txt")
     assert document["status"] == "success", document
+    asked = {"text": f"What does the {SECRET} cost?", "document_id": document["id"]}
+    question = account.post(f"/public/v1/kb/spaces/{space_id}/questions", json=asked)
+    assert question.status_code == 201, question.text
+    evaluation = account.post(f"/public/v1/kb/spaces/{space_id}/evaluations", json={"label": SECRET})
+    assert evaluation.status_code == 202, evaluation.text
+    account.call_tool("search_documents", query=SECRET, space_ids=[space_id])
     audio_key = f"{account.tenant_id}/audio/{new_id()}"
     Blobs(account.server.settings).put(audio_key, f"The sound of {SECRET}".encode())
     with account.server.database.write() as connection:
@@ -195,6 +254,25 @@ def make_owner(account: Account) -> Owner:
         communications.replace_content(account.tenant_id, connection, call.id, [said])
         person = speakers.upsert(account.tenant_id, connection, external_id=f"person-{SECRET}", name=SECRET)
         speakers.attach(account.tenant_id, connection, call.id, [Attending(person.id, "client", "SPEAKER_00")])
+        remembered = NewItem("memory", f"Keeps the {SECRET} in the drawer", speaker_id=person.id)
+        analysis.add_memory(account.tenant_id, connection, call.id, [remembered])
+        promised = NewItem("commitment", f"Send the {SECRET}", None, {"deadline": "2026-03-06"}, person.id)
+        analysis.put_summary(
+            account.tenant_id, connection, call.id, text=f"About the {SECRET}", category="support", items=[promised]
+        )
+        proof = CriterionResult("greeting", "binary", True, evidence=f"Is the {SECRET} there?")
+        analysis.put_qc(
+            account.tenant_id,
+            connection,
+            call.id,
+            scenario_code="support_incident",
+            score_pct=100.0,
+            comment=None,
+            status="success",
+            criteria=[proof],
+        )
+        analysis.set_stage(account.tenant_id, connection, call.id, "qc", "success")
+        index_work.add(account.tenant_id, connection, action=index_work.INDEX_MEMORY, subject_id=person.id)
         task = transcriptions.create(
             account.tenant_id,
             connection,
@@ -226,20 +304,30 @@ def make_owner(account: Account) -> Owner:
             source_ref=call.id,
             description=f"For the {SECRET}",
         )
+    conversation_id, message_id = new_id(), new_id()
+    widget_conversations.accept(
+        account.server.database, account.tenant_id, account.chat_id, conversation_id, message_id, f"Is {SECRET} there?"
+    )
     origin = f"https://{SECRET}.example"
     assert account.request("PATCH", "/public/v1/settings", json={"widget_origins": [origin]}).status_code == 200
+    quality = {"items": [], "company": {"contacts": [origin]}}
+    assert account.request("PUT", "/public/v1/qc/scenarios", json=quality).status_code == 200
     link = account.post("/public/v1/payment-link", json={"amount_rub": 500}).json()
     key = account.post("/public/v1/keys", json={"name": f"For the {SECRET}"}).json()
     partner = make_partner(account.server)
     client = partner.made(name=f"Client of the {SECRET}")
     deadline = time.monotonic() + 30
-    while SECRET not in str(account.call_tool("search_communications", query=SECRET)):
-        assert time.monotonic() < deadline, "the sweeper did not put the call into the index"
+    for tool in ("search_communications", "search_memory"):
+        while SECRET not in str(account.call_tool(tool, query=SECRET)):
+            assert time.monotonic() < deadline, "the sweeper did not put it into the index"
+            time.sleep(0.05)
     return Owner(
         account,
         {
             "space_id": space_id,
             "document_id": document["id"],
+            "question_id": question.json()["id"],
+            "evaluation_id": evaluation.json()["id"],
             "communication_id": call.id,
             "ref": call.id,
             "record_id": f"record-{SECRET}",
@@ -248,6 +336,8 @@ def make_owner(account: Account) -> Owner:
             "task_id": task.id,
             "delivery_id": delivery.id,
             "chat_id": account.chat_id,
+            "conversation_id": conversation_id,
+            "message_id": message_id,
             "key_id": key["id"],
             "payment_link_id": link["id"],
             "origin": origin,

@@ -18,6 +18,8 @@ from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.contract import material
 from tests.contract.recordings import RATE, encoded, spoken, wav
+from tests.contract.site_page import open_page, page  # noqa: F401
+from tests.support.receiver import Receiver, receiving
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel, serve_scripted_model
 from tests.support.server import JOB_S, Account, RunningServer
 
@@ -25,6 +27,8 @@ MAX_AUDIO_BYTES = 400_000
 SYNC_MAX_BYTES = 150_000
 SYNC_MAX_SECONDS = 20
 CHAT_REQUESTS_PER_MINUTE = 3
+OTHER_MODEL = "openai/other"
+"""What chats of `model_server` may be set to beside its own."""
 
 
 @pytest.fixture(scope="session")
@@ -152,7 +156,7 @@ def heard(server: RunningServer) -> HeardCalls:
             direction="out",
             occured_at="2026-03-04T05:06:07+03:00",
         ),
-        _upload(account, wav(english[:, ::-1]), direction="in", language="en", speakers=PEOPLE),
+        _upload(account, wav(english[:, ::-1]), direction="in", language="en", speakers=PEOPLE, summary="false"),
         _upload(account, encoded(spoken("02", 0, RUSSIAN_S), "ogg", "libopus"), channel_speakers="false"),
         _upload(account, wav(three), language="en"),
         _upload(account, mp3[: len(mp3) // 2], language="en"),
@@ -201,8 +205,12 @@ def model_server(_model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
         llm_model=MODEL,
         llm_api_base=f"{_model.base_url}/v1",
         llm_api_key=API_KEY,
+        chat_models=OTHER_MODEL,
         max_document_bytes="20000",
         sweep_s="0.5",
+        # Else the analysis of one test's conversation takes the words that a later test scripted.
+        widget_quiet_s="86400",
+        chat_quiet_s="86400",
     )
     try:
         yield running.start()
@@ -242,3 +250,20 @@ def library(server: RunningServer) -> Library:
     pdf = account.add_document(prices, material.handbook_pdf(), "handbook.pdf")
     assert pdf["status"] == "success", pdf
     return Library(account, prices, rules, pdf["id"])
+
+
+@pytest.fixture(scope="session")
+def receiver() -> Iterator[Receiver]:
+    """Takes webhooks on loopback."""
+    with receiving() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def telling_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server that may call the receiver."""
+    running = RunningServer(tmp_path_factory.mktemp("telling"), allowed_networks="127.0.0.0/8", sweep_s="0.5")
+    try:
+        yield running.start()
+    finally:
+        running.close()

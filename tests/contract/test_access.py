@@ -52,17 +52,17 @@ partner_rows = pytest.mark.parametrize(
 keyed_rows = pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def owner(server: RunningServer) -> Owner:
     return make_owner(server.new_client("owner of everything"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def stranger(server: RunningServer) -> Account:
     return server.new_client("stranger")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]]:
     with server.database.write() as connection:
         record, revoked = add_key(owner.account.tenant_id, connection, Keyring.of(server.settings), name="gone")
@@ -188,7 +188,7 @@ def test_what_a_stranger_tried_changed_nothing(owner: Owner, stranger: Account) 
     assert (space["name"], space["document_count"], document["status"]) == (f"Space {SECRET}", 1, "success")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def bad_secrets(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]]:
     good = owner.partner.secret
     away, nowhere = make_partner(server, networks=["192.0.2.1"]), make_partner(server, networks=[])

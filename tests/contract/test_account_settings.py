@@ -20,6 +20,7 @@ from store import accounts, audit
 from store.database import now
 from store.ids import new_id
 from tests.contract.partner import opens
+from tests.support.ids import UNKNOWN_ID
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer
 
@@ -262,7 +263,7 @@ def test_keys_that_end_each_other_at_once_leave_one(account: Account) -> None:
     assert sum(opens(account.server, key) for _, key in keys) == 1
 
 
-@pytest.mark.parametrize("key_id", [new_id(), "none", "%00"])
+@pytest.mark.parametrize("key_id", [UNKNOWN_ID, "none", "%00"])
 def test_an_unknown_key_is_404(account: Account, key_id: str) -> None:
     assert account.request("DELETE", f"{KEYS}/{key_id}").status_code == 404
 

@@ -177,12 +177,14 @@ def test_what_a_call_will_cost_is_held_before_it_is_worked_on(tmp_path: Path) ->
         "direction": None,
         "parameters": {},
     }
-    calls.record(server.database, account.tenant_id, task_id=new_id(), expected_ms=40_001, **values)
+    calls.record(server.database, server.settings, account.tenant_id, task_id=new_id(), expected_ms=40_001, **values)
     with server.database.read() as connection:
         balance = ledger.balance(account.tenant_id, connection)
     assert (balance.held_micro, balance.available_micro) == (820_000, 180_000)
     with pytest.raises(NotPermitted, match="balance"):
-        calls.record(server.database, account.tenant_id, task_id=new_id(), expected_ms=10_000, **values)
+        calls.record(
+            server.database, server.settings, account.tenant_id, task_id=new_id(), expected_ms=10_000, **values
+        )
     with server.database.read() as connection:
         assert communications.count(account.tenant_id, connection) == 1
     server.close()

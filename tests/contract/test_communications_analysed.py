@@ -102,7 +102,7 @@ def test_a_summary_is_given_with_its_items(account: Account) -> None:
             items=found,
         )
         remembered = [NewItem("memory", "has a dog", speaker_id=anna.id)]
-        analysis.replace_memory(account.tenant_id, connection, row.id, remembered)
+        analysis.add_memory(account.tenant_id, connection, row.id, remembered)
     details = read(account, row.id)
     assert (details["summary_text"], details["user_summary"]) == ("About a discount", "# Report\n{}")
     assert details["category"] == "sales"
@@ -157,7 +157,7 @@ def test_an_evaluation_has_the_documented_shape(
     criteria = [
         CriterionResult("greeting", "binary", True, "Добрый день"),
         CriterionResult("thanks", "binary", False),
-        CriterionResult("aggression_response", "binary", None),
+        CriterionResult("aggression_response", "binary", None, state="not_applicable"),
         CriterionResult("address_by_name", "numeric", 3, "Anna"),
         CriterionResult("tone_of_voice", "numeric", 0.75, "so kind"),
     ]
@@ -171,6 +171,7 @@ def test_an_evaluation_has_the_documented_shape(
             comment=comment,
             status=status,
             criteria=criteria,
+            engines={"greeting": "built-in"},
         )
     assert read(account, row.id)["qc_evaluation"] == {
         "evaluation_id": evaluation_id,
@@ -179,12 +180,16 @@ def test_an_evaluation_has_the_documented_shape(
         "comment": comment,
         "status": status,
         "criteria": [
-            {"code": "greeting", "value_type": "binary", "value": True, "evidence": "Добрый день"},
-            {"code": "thanks", "value_type": "binary", "value": False, "evidence": ""},
-            {"code": "aggression_response", "value_type": "binary", "value": None, "evidence": ""},
-            {"code": "address_by_name", "value_type": "numeric", "value": 3, "evidence": "Anna"},
-            {"code": "tone_of_voice", "value_type": "numeric", "value": 0.75, "evidence": "so kind"},
+            {"code": code, "value_type": value_type, "value": value, "evidence": evidence, "state": state, "votes": []}
+            for code, value_type, value, evidence, state in (
+                ("greeting", "binary", True, "Добрый день", "decided"),
+                ("thanks", "binary", False, "", "decided"),
+                ("aggression_response", "binary", None, "", "not_applicable"),
+                ("address_by_name", "numeric", 3, "Anna", "decided"),
+                ("tone_of_voice", "numeric", 0.75, "so kind", "decided"),
+            )
         ],
+        "engines": {"greeting": "built-in"},
     }
 
 

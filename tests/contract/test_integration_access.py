@@ -11,6 +11,7 @@ from accounts import partners
 from accounts.keys import Keyring
 from store.ids import new_id
 from tests.contract.partner import CLIENTS, Partner, make_partner, opens
+from tests.support.ids import UNKNOWN_ID
 from tests.support.server import Account, RunningServer
 
 CALLER = "203.0.113.7"
@@ -77,7 +78,7 @@ def test_a_client_key_does_not_open_the_integration_api(partner: Partner) -> Non
 
 @pytest.mark.proves("authentication.partner.only-integration")
 @pytest.mark.parametrize(
-    "path", ["/public/v1/settings", "/public/v1/chats/list", f"/v1/audio/transcriptions/tasks/{new_id()}"]
+    "path", ["/public/v1/settings", "/public/v1/chats/list", f"/v1/audio/transcriptions/tasks/{UNKNOWN_ID}"]
 )
 def test_a_partner_secret_opens_nothing_of_clients(partner: Partner, path: str) -> None:
     answer = httpx2.get(partner.server.url + path, headers=partner.headers)

@@ -11,6 +11,7 @@ from tests.contract import material
 from tests.contract.mcp import found_by
 from tests.contract.recordings import multipart, png
 from tests.ingest.documents.files import pdf_of_image, pdf_of_lines
+from tests.ingest.documents.office_files import zip_of
 from tests.support.server import Account, RunningServer
 
 OVER_THE_CHARACTERS = 10_000_001
@@ -60,15 +61,20 @@ def test_a_russian_pdf_is_read(account: Account) -> None:
     assert "восемнадцать" in found_by(account, "search_documents", query="гарантия на мельницу")["items"][0]["snippet"]
 
 
-DOCX = b"PK\x03\x04\x14\x00\x06\x00\x08\x00" + b"word/document.xml" + bytes(400)
+BROKEN_ZIP = b"PK\x03\x04\x14\x00\x06\x00\x08\x00" + b"word/document.xml" + bytes(400)
+PROGRAM = b"\x7fELF" + bytes(300)
 
 ENDS: list[object] = [
-    pytest.param("a.png", lambda: png(), "unsupported_type", id="picture",
+    pytest.param("a.bin", lambda: PROGRAM, "unsupported_type", id="program",
                  marks=pytest.mark.proves("knowledge.error.unsupported-type")),
-    pytest.param("a.txt", lambda: png(), "unsupported_type", id="picture named text",
+    pytest.param("a.txt", lambda: PROGRAM, "unsupported_type", id="program named text",
                  marks=pytest.mark.proves("knowledge.error.unsupported-type")),
-    pytest.param("a.docx", lambda: DOCX, "unsupported_type", id="zip",
+    pytest.param("a.docx", lambda: zip_of({"a.bin": PROGRAM}), "unsupported_type", id="zip",
                  marks=pytest.mark.proves("knowledge.error.unsupported-type")),
+    pytest.param("a.docx", lambda: BROKEN_ZIP, "unreadable", id="broken zip",
+                 marks=pytest.mark.proves("knowledge.error.unreadable")),
+    pytest.param("a.png", lambda: png(), "empty", id="picture without words",
+                 marks=pytest.mark.proves("knowledge.error.empty")),
     pytest.param("a.pdf", lambda: pdf_of_lines([["Secret"]], password="s3cret"), "encrypted", id="password",
                  marks=pytest.mark.proves("knowledge.error.encrypted")),
     pytest.param("a.txt", lambda: b" \n\t\n ", "empty", id="white space",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import jsonschema
@@ -13,16 +14,41 @@ from tests.contract.conftest import Library
 from tests.contract.mcp import found_by, refusal, rpc
 from tests.support.server import Account
 
-TOOLS = ["search_communications", "get_communication", "search_documents", "list_kb_spaces"]
+TOOLS = [
+    "search_speakers",
+    "search_communications",
+    "search_commitments",
+    "search_memory",
+    "get_period_metrics",
+    "rank_people",
+    "rank_signals",
+    "rank_qc",
+    "get_communication",
+    "get_qc_evaluation",
+    "search_documents",
+    "search_product_docs",
+    "list_kb_spaces",
+    "list_kb_documents",
+    "list_kb_chunks",
+]
+OF_FEATURES = {
+    "kb": {"search_documents", "list_kb_spaces", "list_kb_documents", "list_kb_chunks"},
+    "qc": {"get_qc_evaluation", "rank_qc"},
+    "memory": {"search_memory"},
+}
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.mark.proves("mcp.tool.search-documents", "mcp.result.items-like-context", "mcp.links")
 def test_the_text_of_a_pdf_is_found_with_its_page_and_link(library: Library) -> None:
     page = found_by(library.account, "search_documents", query="torque of the boiler bolts")
-    assert set(page) == {"items", "next_cursor"}
+    assert set(page) == {"text_is", "items", "next_cursor"}
     item = page["items"][0]
-    assert set(item) == {"document_id", "space_id", "chunk_id", "title", "snippet", "page", "url", "score"}
+    in_context = {"document_id", "space_id", "chunk_id", "title", "snippet", "page", "url", "score"}
+    assert set(item) == {*in_context, "updated_at"}
+    document = library.account.get(f"/public/v1/kb/documents/{library.pdf_id}").json()
+    updated_at = datetime.fromisoformat(document["updated_at"]).replace(microsecond=0)
+    assert datetime.fromisoformat(item["updated_at"]) == updated_at
     assert material.HANDBOOK_ANSWER in item["snippet"]
     assert (item["document_id"], item["space_id"], item["page"]) == (library.pdf_id, library.prices, 2)
     assert "Field engineer handbook" in item["title"]
@@ -73,9 +99,10 @@ def test_pages_of_a_search_make_up_the_whole(library: Library) -> None:
     whole = found_by(library.account, "search_documents", query="coffee", limit=50)
     assert whole["next_cursor"] is None
     seen: list[str] = []
-    cursor = None
+    cursor: str | None = None
     while True:
-        page = found_by(library.account, "search_documents", query="coffee", limit=2, cursor=cursor)
+        after: dict[str, str] = {"cursor": cursor} if cursor else {}
+        page = found_by(library.account, "search_documents", query="coffee", limit=2, **after)
         seen += [item["chunk_id"] for item in page["items"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -116,7 +143,7 @@ def test_another_account_finds_nothing_of_it(library: Library, account: Account)
     assert found_by(account, "list_kb_spaces")["items"] == []
     for arguments in ({}, {"space_ids": [library.prices]}):
         found = found_by(account, "search_documents", query="torque of the boiler bolts", **arguments)
-        assert found == {"items": [], "next_cursor": None}
+        assert (found["items"], found["next_cursor"]) == ([], None)
 
 
 @pytest.mark.proves("mcp.tools-list.shape", "mcp.schema.strict", "mcp.read-only")
@@ -135,7 +162,7 @@ def test_the_list_of_tools_describes_each_strictly(account: Account) -> None:
 def search_arguments() -> list[dict[str, Any]]:
     return [
         {"query": "x"},
-        {"query": "x", "limit": 50, "cursor": None},
+        {"query": "x", "limit": 50},
         {"query": ""},
         {"query": "x", "limit": 0},
         {"query": "x", "limit": 1.5},
@@ -171,7 +198,14 @@ def test_a_result_is_one_text_with_json(account: Account, tool: str) -> None:
     assert found_by(account, tool, **arguments)["items"] == []
 
 
+@pytest.mark.proves("mcp.tool.qc-needs-feature", "mcp.qc-off.not-listed")
 def test_tools_of_a_feature_that_the_account_lacks_are_not_there(new_account: Callable[..., Account]) -> None:
     account = new_account(features=["chat"])
-    assert [tool["name"] for tool in rpc(account, "tools/list")["result"]["tools"]] == TOOLS[:2]
-    assert refusal(account, "search_documents", query="x") == "tool not found: search_documents"
+    lacking = set().union(*OF_FEATURES.values())
+    listed = [tool["name"] for tool in rpc(account, "tools/list")["result"]["tools"]]
+    assert listed == [name for name in TOOLS if name not in lacking]
+    for name in lacking:
+        assert refusal(account, name) == f"tool not found: {name}"
+    with_quality = new_account(features=["chat", "qc"])
+    listed = [tool["name"] for tool in rpc(with_quality, "tools/list")["result"]["tools"]]
+    assert listed == [name for name in TOOLS if name not in lacking - OF_FEATURES["qc"]]

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from accounts.keys import INTEGRATION_PREFIX
-from tests.contract.mcp import ACCEPT, HANDSHAKE_VERSIONS, OLDEST, post, rpc
+from tests.contract.mcp import ACCEPT, HANDSHAKE_VERSIONS, NEWEST, OLDEST, post, rpc
 from tests.support.server import Account, RunningServer
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -36,10 +36,19 @@ def test_the_documented_handshake_answers_to_the_letter(account: Account) -> Non
 
 @pytest.mark.proves("mcp.initialize.params")
 @pytest.mark.parametrize("missing", ["capabilities", "clientInfo"])
-def test_initialize_needs_capabilities_and_client_info(account: Account, missing: str) -> None:
+def test_initialize_may_leave_out_all_but_the_version_and_takes_nothing_wrong(account: Account, missing: str) -> None:
     params = {"protocolVersion": OLDEST, **CLIENT}
+    assert "error" in rpc(account, "initialize", {**params, missing: "x"})
     del params[missing]
-    assert "error" in rpc(account, "initialize", params)
+    assert rpc(account, "initialize", params)["result"]["protocolVersion"] == OLDEST
+
+
+def test_a_version_that_nobody_knows_is_refused_as_such(account: Account) -> None:
+    body = {"jsonrpc": "2.0", "id": 3, "method": "tools/list"}
+    answer = post(account, body, mcp_protocol_version="2023-01-01")
+    error = answer.json()["error"]
+    assert (answer.status_code, answer.json()["id"], error["data"]["requested"]) == (400, 3, "2023-01-01")
+    assert NEWEST in error["data"]["supported"]
 
 
 @pytest.mark.proves("mcp.initialize.protocol-version-required")
@@ -54,7 +63,8 @@ def test_initialize_without_a_protocol_version_is_an_error(account: Account) -> 
 def test_every_handshake_version_is_agreed_on(account: Account, version: str) -> None:
     result = rpc(account, "initialize", {"protocolVersion": version, **CLIENT})["result"]
     assert result["protocolVersion"] == version
-    assert result["capabilities"] == {"tools": {}}
+    offered = {"tools"} if version == OLDEST else {"tools", "resources", "prompts", "completions"}
+    assert set(result["capabilities"]) == offered
 
 
 @pytest.mark.proves("mcp.initialized.empty")
@@ -285,7 +295,26 @@ def test_a_tool_call_of_another_shape_is_an_error_that_tells_no_internals(
     assert "validation error" not in answer.text
 
 
-def test_an_id_that_cannot_be_sent_back_is_answered_without_it(account: Account) -> None:
-    answer = account.post("/mcp", content=b'{"jsonrpc": "1.0", "id": "\\ud800", "method": "x"}', headers=ACCEPT)
+HALF_A_CHARACTER = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "\\ud800"}}'
+DEEP = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"_meta": ' + b'{"a":' * 900 + b"1" + b"}" * 902
+NO_NUMBER = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x", "arguments": {"limit": NaN}}}'
+LONG_NUMBER = b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b', "method": "ping"}'
+PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+
+
+@pytest.mark.parametrize("version", [OLDEST, "2025-06-18", NEWEST])
+@pytest.mark.parametrize(
+    "body",
+    [HALF_A_CHARACTER, DEEP, NO_NUMBER, LONG_NUMBER, PING.encode("utf-16"), PING.encode("utf-8-sig")],
+    ids=["half a character", "deep", "no number", "long number", "utf-16", "byte order mark"],
+)
+def test_what_one_parser_takes_and_another_does_not_is_a_parse_error_in_our_own_words(
+    account: Account, body: bytes, version: str
+) -> None:
+    answer = account.post("/mcp", content=body, headers={**ACCEPT, "MCP-Protocol-Version": version})
     assert answer.status_code == 400
-    assert answer.json()["id"] is None
+    assert answer.json() == {
+        "jsonrpc": "2.0",
+        "id": None,
+        "error": {"code": -32700, "message": "the body is not valid JSON"},
+    }

@@ -367,10 +367,9 @@ def test_codes_and_cookies_are_in_no_log_and_in_no_table(client: Account, browse
     log = client.server.log()
     assert "/cabinet/session-link" in log
     assert [secret for secret in secrets if secret in log] == []
-    folder = client.server.data_dir
     with client.server.database.read() as connection:
         connection.execute(sa.text("SELECT 1"))
-    stored = b"".join(path.read_bytes() for path in folder.glob("*.sqlite3*"))
+    stored = b"".join(client.server.files("*.sqlite3*").values())
     assert client.tenant_id.replace("-", "").encode() in stored
     assert [secret for secret in secrets if secret.encode() in stored] == []
 

@@ -130,7 +130,7 @@ def test_what_is_remembered_of_a_person_comes_before_what_they_promised(account:
             NewItem("memory", "has a dog", "pets", {"since": "2026"}, anna.id),
             NewItem("memory", "likes tea", speaker_id=boris.id),
         ]
-        analysis.replace_memory(account.tenant_id, connection, row.id, remembered)
+        analysis.add_memory(account.tenant_id, connection, row.id, remembered)
         promise = NewItem("commitment", "send a bill", None, {"deadline": "2026-03-05"}, anna.id)
         fact = NewItem("criteria", "an offer", "offer")
         summary_id = analysis.put_summary(account.tenant_id, connection, row.id, text="t", items=[promise, fact])

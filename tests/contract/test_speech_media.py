@@ -15,6 +15,7 @@ from store.ids import new_id
 from tests.contract.conftest import HeardCalls
 from tests.contract.recordings import encoded, multipart, tone, wav
 from tests.contract.test_speech_fields import PATH, communication
+from tests.support.ids import UNKNOWN_ID
 from tests.support.server import Account, RunningServer
 
 AUDIO = encoded(tone(3.0), "flac", "flac")
@@ -199,7 +200,7 @@ def test_a_file_of_any_name_is_given_back(small_account: Account, name: str) -> 
     assert media.headers["Content-Disposition"].startswith('inline; filename="')
 
 
-@pytest.mark.parametrize("ref_", [new_id(), "1", "%00", "..%2F..%2Fsecret_key", "x" * 3000])
+@pytest.mark.parametrize("ref_", [UNKNOWN_ID, "1", "%00", "..%2F..%2Fsecret_key", "x" * 3000])
 def test_an_unknown_ref_is_404(listener: Account, ref_: str) -> None:
     answer = get(listener, ref_)
     assert answer.status_code == 404, answer.text

@@ -14,11 +14,11 @@ import pytest
 
 from store import communications, transcriptions
 from store.database import now
-from store.ids import new_id
 from store.transcriptions import Task
 from tests.contract.conftest import HeardCalls
 from tests.contract.recordings import tone, wav
 from tests.support.audio import call_clip
+from tests.support.ids import UNKNOWN_ID
 from tests.support.server import Account
 
 TASKS = "/v1/audio/transcriptions/tasks/"
@@ -161,7 +161,7 @@ def test_a_task_that_fails_says_why(small_account: Account) -> None:
 
 
 @pytest.mark.proves("speech.poll.unknown-task", "speech.poll.404-code-null", "speech.poll.malformed-id")
-@pytest.mark.parametrize("task_id", [new_id(), "1", "no-uuid", "%00", "1" * 2000, new_id().replace("-", "")])
+@pytest.mark.parametrize("task_id", [UNKNOWN_ID, "1", "no-uuid", "%00", "1" * 2000, UNKNOWN_ID.replace("-", "")])
 def test_an_unknown_task_is_404_without_a_code(account: Account, task_id: str) -> None:
     answer = poll(account, task_id)
     assert answer.status_code == 404, answer.text
@@ -207,7 +207,7 @@ def test_a_task_that_has_ended_stays_as_it_is(account: Account, status: str, mes
         assert poll(account, task.id).headers["ETag"] == before.headers["ETag"] == answer.headers["ETag"]
 
 
-@pytest.mark.parametrize("task_id", [new_id(), "1", "%00", "1" * 2000])
+@pytest.mark.parametrize("task_id", [UNKNOWN_ID, "1", "%00", "1" * 2000])
 def test_an_unknown_task_cannot_be_cancelled(account: Account, task_id: str) -> None:
     answer = cancel(account, task_id)
     assert answer.status_code == 404, answer.text

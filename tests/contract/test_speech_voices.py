@@ -15,6 +15,7 @@ from store import voices
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.contract.recordings import RATE, Samples, spoken, wav
+from tests.support.analyses import analysed
 from tests.support.audio import CALLS
 from tests.support.server import Account
 
@@ -39,8 +40,8 @@ def account(new_account: Callable[..., Account]) -> Account:
 
 
 def transcribed(account: Account, samples: Samples, **fields: str) -> dict[str, Any]:
-    """The communication of a call that was heard to its end."""
-    answer = account.upload_audio(wav(samples), language="en", **fields)
+    """The communication of a call that was heard to its end. Unless asked for, nobody is told by what they say."""
+    answer = account.upload_audio(wav(samples), language="en", **{"summary": "false", **fields})
     assert answer.status_code == 202, answer.text
     record = account.finished_task(answer.json()["task_id"])
     assert record["transcription_status"] == "success", record
@@ -134,6 +135,14 @@ def test_who_was_heard_before_is_known_by_voice_on_either_side_of_a_call(account
     assert labels(transcribed(account, call, speakers=people)) == {"daniel": "SPEAKER_00", "sarah": None}
     swapped = transcribed(account, call[:, ::-1], speakers=people)
     assert labels(swapped) == {"daniel": "SPEAKER_01", "sarah": None}
+
+
+def test_who_is_told_by_what_they_say_is_known_by_voice_from_then_on(account: Account) -> None:
+    switch_voices(account, True)
+    people = json.dumps([SARAH, DANIEL])
+    call = transcribed(account, spoken("04", 0, CLIP_S), speakers=people, summary="true")
+    assert labels(analysed(account, call["id"])) == {"daniel": "SPEAKER_00", "sarah": "SPEAKER_01"}
+    assert stored(account) == (2, 2)
 
 
 def test_a_voice_on_one_channel_with_another_is_known_too(account: Account) -> None:

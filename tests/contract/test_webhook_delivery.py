@@ -65,21 +65,27 @@ def test_an_event_of_a_job_is_sent_at_once_and_not_by_the_next_sweep(tmp_path: P
 
 
 @pytest.mark.proves("webhooks.delivery.retries", "webhooks.delivery.2xx")
-@pytest.mark.parametrize("status", [400, 404, 410, 500, 503])
 def test_an_answer_that_is_no_2xx_is_tried_six_more_times_under_one_id_and_then_no_more(
-    quick: Account, receiver: Receiver, status: int
+    quick: Account, receiver: Receiver
 ) -> None:
-    url = receiver.answer("/hook", Reply(status=status, body=b"not now"))
-    (delivery_id,) = emit(quick, url)
-    (delivery,) = ended(quick, [delivery_id])
-    assert (delivery["status"], delivery["attempts"]) == ("failed", 7)
-    assert delivery["next_attempt_at"] is None
-    assert {each.id for each in receiver.at("/hook")} == {delivery_id}
-    assert len(receiver.at("/hook")) == 7
-    assert len({each.body for each in receiver.at("/hook")}) == 1
-    for attempt in delivery["attempt_log"]:
-        assert (attempt["status_code"], attempt["answer_head"]) == (status, "not now")
-        assert str(status) in attempt["error"]
+    sent: dict[str, int] = {}
+    for status in (400, 404, 410, 500, 503):
+        url = receiver.answer(f"/{status}", Reply(status=status, body=b"not now"))
+        (delivery_id,) = emit(quick, url)
+        sent[delivery_id] = status
+    found = ended(quick, list(sent))
+    assert {delivery["id"] for delivery in found} == set(sent)
+    for delivery in found:
+        status = sent[delivery["id"]]
+        assert (delivery["status"], delivery["attempts"]) == ("failed", 7)
+        assert delivery["next_attempt_at"] is None
+        came = receiver.at(f"/{status}")
+        assert {each.id for each in came} == {delivery["id"]}
+        assert len(came) == 7
+        assert len({each.body for each in came}) == 1
+        for attempt in delivery["attempt_log"]:
+            assert (attempt["status_code"], attempt["answer_head"]) == (status, "not now")
+            assert str(status) in attempt["error"]
 
 
 @pytest.mark.proves("webhooks.delivery.retries")
@@ -117,14 +123,21 @@ def _until(ask: Callable[[], list[dict[str, object]]]) -> list[dict[str, object]
 
 
 @pytest.mark.proves("webhooks.delivery.2xx")
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_any_2xx_ends_a_delivery(quick: Account, receiver: Receiver, status: int) -> None:
-    url = receiver.answer("/hook", Reply(status=503, body=b""), Reply(status=status, body=b""))
-    (delivery,) = ended(quick, emit(quick, url))
-    assert (delivery["status"], delivery["attempts"]) == ("delivered", 2)
-    assert delivery["delivered_at"] == delivery["attempt_log"][1]["at"]
-    assert [each["error"] is None for each in delivery["attempt_log"]] == [False, True]
-    assert len(receiver.at("/hook")) == 2
+def test_any_2xx_ends_a_delivery(quick: Account, receiver: Receiver) -> None:
+    sent: dict[str, int] = {}
+    for status in (200, 201, 202, 204, 299):
+        url = receiver.answer(f"/{status}", Reply(status=503, body=b""), Reply(status=status, body=b""))
+        (delivery_id,) = emit(quick, url)
+        sent[delivery_id] = status
+    found = ended(quick, list(sent))
+    assert {delivery["id"] for delivery in found} == set(sent)
+    for delivery in found:
+        status = sent[delivery["id"]]
+        assert (delivery["status"], delivery["attempts"]) == ("delivered", 2)
+        assert delivery["delivered_at"] == delivery["attempt_log"][1]["at"]
+        assert [each["status_code"] for each in delivery["attempt_log"]] == [503, status]
+        assert [each["error"] is None for each in delivery["attempt_log"]] == [False, True]
+        assert len(receiver.at(f"/{status}")) == 2
 
 
 @pytest.mark.proves("webhooks.delivery.no-redirects")
@@ -200,7 +213,7 @@ def test_retries_go_on_after_a_restart_and_after_a_kill(tmp_path: Path, receiver
         def answer(_: Received) -> Reply:
             calls.append(1)
             # The second request is in the middle when the server is killed.
-            return Reply(hangs=True) if len(calls) == 2 else Reply(status=503 if len(calls) < 4 else 200)
+            return Reply(hangs=True) if len(calls) == 2 else Reply(status=503 if len(calls) == 1 else 200)
 
         url = receiver.answer_by("/hook", answer)
         (delivery_id,) = emit(account, url)
@@ -208,9 +221,6 @@ def test_retries_go_on_after_a_restart_and_after_a_kill(tmp_path: Path, receiver
         running.stop()
         running.start()
         receiver.wait("/hook", 2)
-        running.kill()
-        running.start()
-        receiver.wait("/hook", 3)
         running.kill()
         running.start()
         (delivery,) = ended(account, [delivery_id])

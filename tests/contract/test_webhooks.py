@@ -105,7 +105,7 @@ def test_a_document_that_is_ready_is_told_to_the_account_s_address(hooked: Accou
     secret = hashlib.sha256(hooked.made.api_key.encode()).hexdigest()
     signature = hmac.new(secret.encode(), told.body, hashlib.sha256).hexdigest()
     assert told.headers["x-webhook-signature"] == f"sha256={signature}"
-    (delivery,) = deliveries(hooked, status="delivered")
+    (delivery,) = wait_until(lambda: deliveries(hooked, status="delivered"))  # written once it was answered
     assert (delivery["id"], delivery["attempts"]) == (told.id, 1)
 
 

@@ -2,103 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-import httpx2
 import pytest
 
 from accounts.keys import Keyring
-from api.widget import TOKEN_PURPOSE
+from api.widget_access import TOKEN_PURPOSE
 from chat.language import PHRASES
-from store import accounts, chats
+from store import analysis, communications, index_work, speakers
+from store.analysis import NewItem
+from store.database import now
 from store.ids import new_id
 from tests.contract import material
 from tests.contract.conftest import HeardCalls
 from tests.contract.mcp import found_by
+from tests.contract.site_page import CONFIG, MESSAGES, VISITORS, Page, set_account, set_chat
 from tests.contract.streams import events_of
 from tests.support.scripted_model import ScriptedModel
 from tests.support.server import Account, RunningServer
 
-CONFIG, VISITORS, MESSAGES = "/widget/v1/config", "/widget/v1/visitors", "/widget/v1/messages"
 QUESTION, FACT = "When can a coffee machine be returned?", "fourteen days"
 NOT_OURS = "https://elsewhere.example"
-_addresses = itertools.count(2)
-
-
-@dataclass
-class Page:
-    """A page with the widget on it, in a browser at an address of its own, since the limit counts addresses."""
-
-    account: Account
-    http: httpx2.Client
-    origin: str | None
-
-    @property
-    def public_key(self) -> str:
-        return self.account.made.chat.public_key
-
-    def call(self, method: str, path: str, *, token: str | None = None, **options: Any) -> httpx2.Response:
-        headers = {} if self.origin is None else {"Origin": self.origin}
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        return self.http.request(method, self.account.server.url + path, headers=headers, **options)
-
-    def visitor(self) -> str:
-        answer = self.call("POST", VISITORS, json={"public_key": self.public_key})
-        assert answer.status_code == 201, answer.text
-        token: str = answer.json()["token"]
-        return token
-
-    def ask(self, token: str, text: str) -> dict[str, Any]:
-        """The last event's data."""
-        answer = self.call("POST", MESSAGES, token=token, json={"text": text})
-        assert answer.status_code == 200, answer.text
-        name, done = events_of(answer)[-1]
-        assert name == "done", done
-        return done
-
-    def conversation(self, token: str) -> list[tuple[str, str]]:
-        answer = self.call("GET", MESSAGES, token=token)
-        assert answer.status_code == 200, answer.text
-        return [(item["role"], item["text"]) for item in answer.json()["items"]]
-
-
-@pytest.fixture
-def open_page() -> Iterator[Callable[..., Page]]:
-    """Makes pages of an account; by default on the server's own origin."""
-    opened: list[httpx2.Client] = []
-
-    def make(account: Account, origin: str | None = "own", address: str | None = None) -> Page:
-        number = next(_addresses)
-        local = address or f"127.0.{number // 250 + 1}.{number % 250 + 1}"
-        http = httpx2.Client(transport=httpx2.HTTPTransport(local_address=local), timeout=60)
-        opened.append(http)
-        return Page(account, http, account.server.url if origin == "own" else origin)
-
-    yield make
-    for http in opened:
-        http.close()
-
-
-@pytest.fixture
-def page(account: Account, open_page: Callable[..., Page]) -> Page:
-    return open_page(account)
-
-
-def set_account(account: Account, **values: Any) -> None:
-    with account.server.database.write() as connection:
-        accounts.update_tenant(account.tenant_id, connection, **values)
-
-
-def set_chat(account: Account, **values: Any) -> None:
-    with account.server.database.write() as connection:
-        chats.update(account.tenant_id, connection, account.chat_id, **values)
 
 
 @pytest.mark.proves("addresses.widget", "widget.config")
@@ -111,6 +39,9 @@ def test_the_config_tells_what_the_widget_shows(page: Page) -> None:
         "greeting": "Здравствуйте!",
         "suggestions": ["Цены?"],
         "language": "ru",
+        "languages": [],
+        "theme": {"accent": None, "scheme": "auto", "position": "right"},
+        "captcha": None,
     }
 
 
@@ -118,8 +49,8 @@ def test_the_config_tells_what_the_widget_shows(page: Page) -> None:
 def test_a_public_key_gives_a_short_lived_token(page: Page) -> None:
     answer = page.call("POST", VISITORS, json={"public_key": page.public_key})
     assert answer.status_code == 201
-    assert set(answer.json()) == {"token", "expires_in"}
-    assert 60 <= answer.json()["expires_in"] <= 24 * 3600
+    assert set(answer.json()) == {"token", "expires_in", "renewal", "conversation_id"}
+    assert 60 <= answer.json()["expires_in"] <= 3600
     token = answer.json()["token"]
     for known in (page.account.tenant_id, page.account.chat_id, page.public_key):
         assert known not in token
@@ -152,7 +83,8 @@ def test_a_key_or_an_id_is_no_token(page: Page) -> None:
 @pytest.mark.proves("widget.visitor.token-expires")
 def test_a_token_that_is_altered_expired_or_for_something_else_is_refused(page: Page) -> None:
     keyring = Keyring.of(page.account.server.settings)
-    claims = {"tenant": page.account.tenant_id, "chat": page.account.chat_id, "conversation": new_id()}
+    claims = {"tenant": page.account.tenant_id, "chat": page.account.chat_id, "key": page.public_key}
+    claims["conversation"] = new_id()
     assert page.conversation(keyring.sign_token(TOKEN_PURPOSE, claims, lifetime_s=60)) == []
     good = page.visitor()
     middle = len(good) // 2
@@ -177,7 +109,7 @@ def test_a_visitor_asks_and_the_conversation_is_kept(page: Page) -> None:
     answer = page.call("POST", MESSAGES, token=token, json={"text": QUESTION})
     assert answer.headers["content-type"].startswith("text/event-stream")
     events = events_of(answer)
-    assert [name for name, _ in events] == ["status", *["text"] * (len(events) - 2), "done"]
+    assert [name for name, _ in events] == ["status", *["text"] * (len(events) - 3), "citations", "done"]
     done = events[-1][1]
     assert done["markdown"] == "".join(data["delta"] for name, data in events if name == "text")
     assert FACT in done["markdown"]
@@ -236,15 +168,16 @@ def test_the_model_sees_the_visitors_own_conversation(
     assert names == {"search_documents", "list_kb_spaces"}
 
 
-def test_a_failed_answer_is_not_kept(
+def test_a_failed_answer_is_not_kept_but_the_question_is(
     model_server: RunningServer, scripted: ScriptedModel, open_page: Callable[..., Page]
 ) -> None:
     page = open_page(model_server.new_client("widget with a failing model"))
     token = page.visitor()
     scripted.fails(401)
     name, error = events_of(page.call("POST", MESSAGES, token=token, json={"text": "Hello"}))[-1]
-    assert (name, error["type"]) == ("error", "api_error")
-    assert page.conversation(token) == []
+    assert (name, error["error"]["type"]) == ("error", "api_error")
+    assert page.conversation(token) == [("visitor", "Hello")]
+    assert page.statuses(token) == ["failed"]
 
 
 @pytest.mark.models
@@ -255,11 +188,38 @@ def test_a_visitor_is_not_answered_from_calls_unless_the_owner_opens_them(
     page = open_page(account)
     question = "From which studio does Sarah call?"
     assert page.ask(page.visitor(), question)["found"] is False
-    set_chat(account, site_sees_communications=True)
+    set_chat(account, site_tools=["search_communications", "get_communication"])
     try:
         assert "silver lane" in page.ask(page.visitor(), question)["markdown"].lower()
     finally:
-        set_chat(account, site_sees_communications=False)
+        set_chat(account, site_tools=[])
+
+
+@pytest.mark.models
+@pytest.mark.proves("chats.context.memory")
+def test_what_is_remembered_of_a_client_is_for_the_companys_own_chats_and_no_visitor_is_told(
+    account: Account, page: Page
+) -> None:
+    fact = "Аллергия на орехи, десерты заказывает без них"
+    with account.server.database.write() as connection:
+        person = speakers.upsert(account.tenant_id, connection, external_id="cl-7", name="Иван Рогов")
+        call = communications.create(
+            account.tenant_id, connection, kind="call", channel_type="phone", occured_at=now(), title="call"
+        )
+        analysis.add_memory(account.tenant_id, connection, call.id, [NewItem("memory", fact, speaker_id=person.id)])
+        index_work.add(account.tenant_id, connection, action=index_work.INDEX_MEMORY, subject_id=person.id)
+    set_chat(account, site_tools=["search_communications", "get_communication"])
+    deadline = time.monotonic() + 30
+    while fact not in str(account.call_tool("search_memory", query="орехи")):
+        assert time.monotonic() < deadline, "memory did not come into the index"
+    question = "Какая аллергия у Ивана Рогова?"
+    reply = account.post(f"/public/v1/chats/{account.chat_id}/messages", json={"text": question}).json()
+    assert "орехи" in reply["markdown"]
+    (source,) = reply["context"]["memory"]
+    assert source.keys() >= {"id", "speaker_id", "speaker_name", "content", "created_at"}
+    assert (source["speaker_id"], source["speaker_name"], source["content"]) == (person.id, "Иван Рогов", fact)
+    answer = page.ask(page.visitor(), question)
+    assert (answer["found"], "орехи" in answer["markdown"]) == (False, False)
 
 
 @pytest.mark.parametrize(

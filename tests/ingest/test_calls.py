@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,15 +17,29 @@ from tests.support.server import Account, RunningServer
 pytestmark = pytest.mark.models
 
 WAIT_S = 120.0
+CLIP_S = 45  # of a call with two channels: recognised in more than one piece
 
 
-@pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[RunningServer]:
-    running = RunningServer(tmp_path / "data", sweep_s="1", mcp_requests_per_minute="100000")
+@pytest.fixture(scope="module")
+def started_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    running = RunningServer(tmp_path_factory.mktemp("calls"), sweep_s="1", mcp_requests_per_minute="100000")
     try:
         yield running.start()
     finally:
         running.close()
+
+
+@pytest.fixture
+def own_server(started_server: RunningServer) -> RunningServer:
+    """Of these tests alone, and running, whatever the test before this one did to it."""
+    if started_server.process is None or started_server.process.poll() is not None:
+        started_server.start()
+    return started_server
+
+
+@pytest.fixture
+def account(own_server: RunningServer) -> Account:
+    return own_server.new_client(f"client {new_id()}")
 
 
 def wait_until_recognising(account: Account, task_id: str) -> None:
@@ -56,10 +69,9 @@ def assert_there_once(account: Account, communication_id: str, record: dict[str,
 @pytest.mark.proves("speech.task.survives-worker", "speech.task.never-charged-twice")
 @pytest.mark.parametrize("end", ["kill", "stop"])
 def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_the_next_start(
-    own_server: RunningServer, end: str
+    own_server: RunningServer, account: Account, end: str
 ) -> None:
-    account = own_server.new_client("client")
-    accepted = account.upload_audio(call_clip("01", 0, 100), "call.wav", language="ru").json()
+    accepted = account.upload_audio(call_clip("01", 0, CLIP_S), "call.wav", language="ru").json()
     wait_until_recognising(account, accepted["task_id"])
     getattr(own_server, end)()
     own_server.start()
@@ -68,9 +80,8 @@ def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_
     assert_there_once(account, accepted["communication_id"], record)
 
 
-def test_a_call_whose_engine_is_killed_is_recognised_all_the_same(own_server: RunningServer) -> None:
-    account = own_server.new_client("client")
-    accepted = account.upload_audio(call_clip("01", 0, 60), "call.wav", language="ru").json()
+def test_a_call_whose_engine_is_killed_is_recognised_all_the_same(own_server: RunningServer, account: Account) -> None:
+    accepted = account.upload_audio(call_clip("01", 0, CLIP_S), "call.wav", language="ru").json()
     wait_until_recognising(account, accepted["task_id"])
     assert own_server.process is not None
     killed = own_server.kill_children()
@@ -80,13 +91,15 @@ def test_a_call_whose_engine_is_killed_is_recognised_all_the_same(own_server: Ru
     assert_there_once(account, accepted["communication_id"], record)
 
 
-def test_a_call_that_was_recorded_and_never_started_is_found_by_the_sweeper(own_server: RunningServer) -> None:
-    account = own_server.new_client("client")
+def test_a_call_that_was_recorded_and_never_started_is_found_by_the_sweeper(
+    own_server: RunningServer, account: Account
+) -> None:
     task_id = new_id()
     key = f"{account.tenant_id}/audio/{task_id}"
     Blobs(own_server.settings).put(key, call_clip("01", 0, 12))
     task = calls.record(
         own_server.database,
+        own_server.settings,
         account.tenant_id,
         task_id=task_id,
         blob_key=key,

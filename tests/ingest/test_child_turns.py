@@ -46,6 +46,8 @@ def busy(pool: ChildPool, threads: ThreadPoolExecutor, folder: Path, tag: str = 
         work = threads.submit(pool.run, child_work.meet, path, tag=tag)
         visitor = server.accept()[0]
         try:
+            # Until it has said so the child may still be connecting, and would meet a closed end.
+            assert visitor.recv(4) == b"here"
             yield work
         finally:
             with suppress(OSError):

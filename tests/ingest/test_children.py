@@ -231,8 +231,10 @@ def test_descriptors_and_threads_do_not_grow_with_the_work(pool: ChildPool) -> N
     assert held() == before
 
 
+# Tests may run in processes that ignore Ctrl-C, and would hand that on.
 SERVER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from ingest.children import ChildPool
 from tests.ingest import child_work
 from tests.ingest.conftest import WAIT_S, wait_for_end

@@ -119,6 +119,7 @@ def test_jobs_that_an_earlier_release_put_into_its_queue_are_done(own_server: Ru
     parameters = {"language": "ru", "channel_speakers": True, "words": False, "sync": False}
     calls.record(
         own_server.database,
+        own_server.settings,
         account.tenant_id,
         task_id=task_id,
         blob_key=key,

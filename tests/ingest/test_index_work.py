@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from structlog.testing import capture_logs
 
 from ingest import timelines
-from ingest.documents import documents
-from store import accounts, deliveries, index_work, knowledge
+from ingest.documents import document_job
+from store import accounts, communications, deliveries, index_work, knowledge, speakers
 from store.blobs import Blobs
-from store.database import Database
+from store.communications import ContentItem
+from store.database import Database, now
+from store.figures import Selection, sum_up
 from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
@@ -93,14 +97,75 @@ def test_many_deletions_that_fail_do_not_keep_another_tenant_s_waiting(
     with database.write() as connection:
         for tenant_id in [bad] * 100 + [good]:
             index_work.add(tenant_id, connection, action=index_work.FORGET_COMMUNICATION, subject_id=new_id())
-    monkeypatch.setattr(timelines, "workshop", lambda: SimpleNamespace(database=database, index=BrokenForOne()))
-    timelines.sweep()
-    timelines.sweep()
+    monkeypatch.setattr(timelines, "workshop", lambda: SimpleNamespace(database=database, indexes=BrokenForOne()))
+    with capture_logs():  # two hundred tracebacks
+        timelines.sweep()
+        timelines.sweep()
     with database.read() as connection:
         waiting = index_work.list_open(connection, limit=1000)
     database.close()
     assert calls.count(good) == 1
     assert [work.tenant_id for work in waiting] == [bad] * 100
+
+
+def test_a_sweep_ends_after_its_time_and_the_next_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(Settings(data_dir=tmp_path))
+    migrate(database)
+    clock, busy, other, done = [0.0], new_id(), new_id(), []
+
+    class Slow:
+        def delete(self, tenant_id: str, **_: str) -> None:
+            done.append(tenant_id)
+            clock[0] += timelines._SWEEP_S / 2
+
+    with database.write() as connection:
+        for tenant_id in [busy] * 10 + [other] * 2:
+            index_work.add(tenant_id, connection, action=index_work.FORGET_COMMUNICATION, subject_id=new_id())
+    monkeypatch.setattr(timelines, "workshop", lambda: SimpleNamespace(database=database, indexes=Slow()))
+    monkeypatch.setattr(timelines.time, "monotonic", lambda: clock[0])
+    timelines.sweep()
+    assert done == [busy, other, busy]
+    timelines.sweep()
+    assert done == [busy, other, busy, busy, other, busy]
+    database.close()
+
+
+def test_figures_of_somebody_busy_who_is_deleted_follow_with_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The company's part of two voices is not known any more, once nobody knows whose one of them was."""
+    database = Database(Settings(data_dir=tmp_path))
+    migrate(database)
+    monkeypatch.setattr(speakers, "MOST_FOLLOWED", 2)
+    with database.write() as connection:
+        tenant = accounts.create_tenant(connection, name="busy")
+        assert tenant is not None
+        person = speakers.upsert(tenant.id, connection, external_id="busy", name=None, role="sales")
+        for _ in range(4):
+            call = communications.create(
+                tenant.id, connection, kind="call", channel_type="phone", occured_at=now(), title=""
+            )
+            speakers.attach(tenant.id, connection, call.id, [speakers.Attending(person.id, "sales", "A")])
+            said = [ContentItem("audio_utterance", "слова", label, 0, 1000) for label in "AB"]
+            communications.replace_content(tenant.id, connection, call.id, said)
+    selection = Selection(now() - timedelta(days=1), now() + timedelta(days=1))
+
+    def staff_ms() -> int:
+        with database.read() as connection:
+            return sum_up(tenant.id, connection, selection).staff_ms
+
+    assert staff_ms() == 4000
+    with database.write() as connection:
+        attended = speakers.list_attended(tenant.id, connection, person.id)
+        assert speakers.delete(tenant.id, connection, person.id)
+        blob_keys: dict[str, str | None] = dict.fromkeys(attended)
+        index_work.add_many(tenant.id, connection, action=index_work.INDEX_COMMUNICATION, blob_keys=blob_keys)
+    assert staff_ms() == 2000
+    indexes = SimpleNamespace(ids_of=lambda *_, **__: set(), put=lambda *_: None)
+    monkeypatch.setattr(timelines, "workshop", lambda: SimpleNamespace(database=database, indexes=indexes))
+    timelines.sweep()
+    assert staff_ms() == 0
+    database.close()
 
 
 def test_a_document_that_is_ready_is_not_made_to_fail_later(
@@ -110,8 +175,8 @@ def test_a_document_that_is_ready_is_not_made_to_fail_later(
     record = account.add_document(account.new_space(), "Пароль от склада: сова.".encode(), "склад.txt")
     with server.database.write() as connection:
         accounts.update_tenant(account.tenant_id, connection, webhook_url="http://example.com/")
-    monkeypatch.setattr(documents, "workshop", lambda: SimpleNamespace(database=server.database))
-    documents.mark_failed(account.tenant_id, record["id"], 1, "internal_error", "too late")
+    monkeypatch.setattr(document_job, "workshop", lambda: SimpleNamespace(database=server.database))
+    document_job.mark_failed(account.tenant_id, record["id"], 1, "internal_error", "too late")
     found = account.get(f"/public/v1/kb/documents/{record['id']}").json()
     assert (found["status"], found.get("error_code")) == ("success", None)
     with server.database.read() as connection:

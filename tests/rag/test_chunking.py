@@ -1,21 +1,15 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rag.chunking import (
-    MAX_CHARACTERS,
-    OVERLAP_CHARACTERS,
-    TIMELINE_MAX_CHARACTERS,
-    Line,
-    Section,
-    chunk_sections,
-    chunk_timeline,
-    join_sections,
-)
+from ingest.documents.parsed import Limits, Outline
+from rag.borders import CODE, HEADING, LIST, MAX_CHARACTERS, OVERLAP_CHARACTERS, PROSE, TABLE, Block
+from rag.chunking import Section, chunk_sections, join_sections
 from rag.sentences import sentence_ends
 
 SENTENCES = [
@@ -72,27 +66,6 @@ def test_chunks_are_exact_bounded_stretches_and_lose_nothing(sections: list[Sect
         assert before.start < after.start
         assert before.end - after.start <= OVERLAP_CHARACTERS
     assert chunk_sections(sections) == chunks
-
-
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.builds(Line, st.sampled_from(["ANNA", "IVAN", ""]), texts, st.none(), st.none()), max_size=40))
-def test_windows_are_bounded_and_hold_every_word_in_order(lines: list[Line]) -> None:
-    chunks = chunk_timeline(lines)
-    said = [(at, word) for at, line in enumerate(lines) for word in line.text.split()]
-    found = {at for chunk in chunks for at in range(chunk.first_idx, chunk.last_idx + 1)}
-    assert {at for at, _ in said} <= found
-    together = "".join("".join(chunk.text.split()) for chunk in chunks)
-    for _, word in said:
-        if len(word) < 100:
-            assert word in together
-    for index, chunk in enumerate(chunks):
-        assert chunk.index == index
-        assert 0 < len(chunk.text) <= TIMELINE_MAX_CHARACTERS
-    for before, after in itertools.pairwise(chunks):
-        assert before.first_idx <= after.first_idx <= before.last_idx + 1 or not "".join(
-            line.text.strip() for line in lines[before.last_idx + 1 : after.first_idx]
-        )
-    assert chunk_timeline(lines) == chunks
 
 
 @pytest.mark.parametrize(
@@ -161,12 +134,194 @@ def test_a_long_section_is_cut_between_sentences_with_a_little_overlap() -> None
     assert all(0 < before.end - after.start <= OVERLAP_CHARACTERS for before, after in itertools.pairwise(chunks))
 
 
-def test_rows_of_a_table_stay_whole() -> None:
-    rows = [f"Услуга: Приём врача №{n}; Цена: {n}00 руб. Скидка есть; Срок: {n} дней" for n in range(60)]
-    chunks = chunk_sections(sections_of(("\n".join(rows), ("Прайс",))))
-    assert len(chunks) > 3
+def outline() -> Outline:
+    return Outline(Limits())
+
+
+rows = st.lists(
+    st.lists(st.one_of(words, st.sampled_from(["цена. Скидка есть", "x" * 400, "a? B", "; "])), min_size=1, max_size=4),
+    max_size=12,
+)
+pieces = st.one_of(
+    st.tuples(st.just("block"), texts),
+    st.tuples(
+        st.just("bullets"), st.lists(texts, max_size=6).map(lambda items: "\n".join(f"- {item}" for item in items))
+    ),
+    st.tuples(st.just("code"), texts),
+    st.tuples(st.just("heading"), st.integers(1, 4), words),
+    st.tuples(st.just("table"), rows, st.booleans(), st.sampled_from(["", "Прайс", "Which one?"])),
+    st.tuples(st.just("begin_page"), st.integers(1, 9)),
+    st.tuples(st.just("heard"), st.integers(0, 9), st.integers(10, 20)),
+)
+
+
+def put(into: Outline, piece: tuple[Any, ...]) -> None:
+    kind, *arguments = piece
+    if kind == "table":
+        into.table(arguments[0], has_header=arguments[1], caption=arguments[2])
+    else:
+        getattr(into, kind)(*arguments)
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(pieces, max_size=12))
+def test_whatever_a_document_is_made_of_offsets_are_exact_and_rows_whole(parts: list[tuple[Any, ...]]) -> None:
+    made = outline()
+    for part in parts:
+        put(made, part)
+    made.heading(1, "the end")
+    sections = made.finish("text/plain", "x.txt").sections
+    full = join_sections(sections)
+    chunks = chunk_sections(sections)
+    covered = [False] * len(full)
     for chunk in chunks:
-        assert set(chunk.text.split("\n")) <= set(rows)
+        assert full[chunk.start : chunk.end] == chunk.text == chunk.text.strip()
+        assert 0 < len(chunk.text) <= MAX_CHARACTERS
+        covered[chunk.start : chunk.end] = [True] * len(chunk.text)
+    assert all(seen or character.isspace() for seen, character in zip(covered, full, strict=True))
+    spans = [(chunk.start, chunk.end) for chunk in chunks]
+    for section in sections:
+        assert all(section.text[block.start : block.end].strip() for block in section.blocks)
+        for table in (block for block in section.blocks if block.kind == TABLE):
+            start = section.start + table.body
+            for row in section.text[table.body : table.end].split("\n"):
+                end = start + len(row)
+                if 0 < len(row.strip()) <= MAX_CHARACTERS:
+                    inner = (start + len(row) - len(row.lstrip()), start + len(row.rstrip()))
+                    holding = [first <= inner[0] and inner[1] <= last for first, last in spans]
+                    assert sum(holding) == 1
+                    touching = [first < inner[1] and inner[0] < last for first, last in spans]
+                    assert sum(touching) == 1
+                start = end + 1
+
+
+def test_parts_of_a_table_name_its_columns_and_its_caption_and_do_not_overlap() -> None:
+    made = outline()
+    made.heading(1, "Клиника")
+    made.block("Мы работаем каждый день.")
+    made.table(
+        [
+            ["Услуга", "Цена", "Срок"],
+            *([f"Приём врача №{n}. Кабинет {n}", f"{n}00 руб", f"{n} дней"] for n in range(60)),
+        ],
+        has_header=True,
+        caption="Прайс 2026",
+    )
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert len(chunks) > 3
+    assert chunks[0].text.startswith("Клиника\nМы работаем каждый день.\n\nПрайс 2026\nУслуга: Приём врача №0.")
+    assert chunks[0].title_path == ("Клиника",)
+    for before, after in itertools.pairwise(chunks):
+        assert before.end < after.start
+        assert after.title_path == ("Клиника", "Прайс 2026")
+        assert all(row.startswith("Услуга: Приём врача №") and row.endswith(" дней") for row in after.text.split("\n"))
+
+
+def test_a_row_over_the_bound_is_cut_between_its_cells_and_its_neighbours_are_whole() -> None:
+    made = outline()
+    cells = [f"значение {n} " + "и ещё слово " * 12 for n in range(12)]
+    names = [f"Столбец {n}" for n in range(12)]
+    made.table([names, ["коротко", ""], cells, ["тоже коротко", ""]], has_header=True)
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert chunks[0].text == "Столбец 0: коротко"
+    assert all(chunk.text.startswith("Столбец ") for chunk in chunks)
+    assert any("Столбец 0: тоже коротко" in chunk.text.split("\n") for chunk in chunks)
+
+
+def test_a_long_row_is_not_cut_for_the_sake_of_the_short_ones_before_it() -> None:
+    made = outline()
+    made.table([["имя", "что"], ["a", "b"], ["c", "Слово. " * 126], ["d", "e"]], has_header=True)
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert [chunk.text.split("\n")[0][:6] for chunk in chunks] == ["имя: a", "имя: c", "имя: d"][: len(chunks)]
+    assert any(chunk.text.startswith("имя: c; что: Слово.") and chunk.text.count("Слово.") == 126 for chunk in chunks)
+
+
+def test_parts_of_a_row_over_the_bound_say_which_row_they_are_of() -> None:
+    made = outline()
+    about = " ".join(f"Насос номер {n} ставят у бака." for n in range(60))
+    made.heading(1, "Каталог")
+    made.table([["Код", "Описание", "Отвечает"], ["Z7", about, "Анна"], ["Z8", "мал", "Пётр"]], has_header=True)
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    first, *others = [chunk for chunk in chunks if "Насос" in chunk.text]
+    assert first.text.startswith("Код: Z7; Описание: Насос номер 0")
+    assert first.title_path == ("Каталог",)
+    assert len(others) > 1
+    assert [chunk.title_path for chunk in others] == [("Каталог", "Код: Z7")] * len(others)
+    assert all(chunk.text.endswith("бака.") for chunk in (first, *others[:-1]))
+    assert others[-1].text.endswith("; Отвечает: Анна\nКод: Z8; Описание: мал; Отвечает: Пётр")
+
+
+def test_items_of_a_list_stay_whole_and_the_first_stays_with_the_line_that_introduces_it() -> None:
+    made = outline()
+    made.block("Вступление. " * 45)
+    made.block("Чтобы вернуть товар, сделайте вот что")
+    items = [f"{n}. Шаг номер {n}. {'Сделайте это. ' * 20}\n  - Подробность шага {n}." for n in range(1, 9)]
+    made.bullets("\n".join(items))
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert any("вот что\n\n1. Шаг номер 1." in chunk.text for chunk in chunks)
+    for number, item in enumerate(items, start=1):
+        assert any(" ".join(item.split()) in " ".join(chunk.text.split()) for chunk in chunks), number
+
+
+def test_an_item_too_long_for_a_chunk_is_cut_between_those_inside_it() -> None:
+    made = outline()
+    inner = [f"  - Вложенный пункт {n}. Он длинный. {'Слова. ' * 20}".rstrip() for n in range(12)]
+    made.bullets("- Внешний пункт\n" + "\n".join(inner))
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert len(chunks) > 1
+    assert all(any(line.strip() in chunk.text for chunk in chunks) for line in inner)
+
+
+def test_code_is_cut_between_its_lines() -> None:
+    made = outline()
+    lines = [f"    result_{n} = compute(first={n}, second='A. B? C! D.')  # Do it. Now." for n in range(60)]
+    made.code("\n".join(lines))
+    chunks = chunk_sections(made.finish("text/plain", "x").sections)
+    assert len(chunks) > 3
+    whole = {line.strip() for line in lines}
+    assert all(line.strip() in whole for chunk in chunks for line in chunk.text.split("\n"))
+
+
+def test_a_chunk_of_a_recording_says_when_it_is_heard() -> None:
+    made = outline()
+    for minute in range(20):
+        made.heard(minute * 60_000, minute * 60_000 + 59_000)
+        made.block(f"Минута {minute}. " + "Мы говорим о доставке. " * 12)
+    chunks = chunk_sections(made.finish("audio/wav", "x").sections)
+    assert (chunks[0].start_ms, chunks[-1].end_ms) == (0, 19 * 60_000 + 59_000)
+    for chunk in chunks:
+        assert chunk.start_ms is not None
+        assert f"Минута {chunk.start_ms // 60_000}." in chunk.text
+
+
+def test_a_chunk_knows_the_page_that_it_begins_on() -> None:
+    made = outline()
+    made.heading(1, "Отчёт")
+    for page in range(1, 6):
+        made.begin_page(page)
+        made.block(f"Страница {page}. " + "Слова и слова. " * (page * 30))
+    for chunk in chunk_sections(made.finish("application/pdf", "x", 5).sections):
+        if "Страница" in chunk.text:
+            assert f"Страница {chunk.page}." in chunk.text
+        assert chunk.title_path == ("Отчёт",)
+
+
+def test_blocks_of_sections_that_are_joined_keep_their_places() -> None:
+    made = outline()
+    for number in range(3):
+        made.heading(2, f"Часть {number}")
+        made.heard(number * 10, number * 10 + 5)
+        made.block("Коротко.")
+    (chunk,) = chunk_sections(made.finish("text/plain", "x").sections)
+    assert (chunk.start_ms, chunk.end_ms) == (0, 25)
+
+
+def test_sections_without_blocks_are_read_as_prose() -> None:
+    text = "Первый абзац.\n\nВторой абзац."
+    bare = chunk_sections([Section(text, (), None, 0)])
+    assert bare == chunk_sections([Section(text, (), None, 0, (Block(PROSE, 0, 13), Block(PROSE, 15, 28)))])
+    kinds = {HEADING, LIST, CODE}
+    assert all(chunk_sections([Section(text, (), None, 0, (Block(kind, 0, 28),))]) == bare for kind in kinds)
 
 
 @pytest.mark.parametrize(
@@ -181,60 +336,11 @@ def test_text_without_any_good_border_is_cut_all_the_same(text: str) -> None:
 def test_nothing_but_white_space_gives_no_chunk() -> None:
     assert chunk_sections([]) == []
     assert chunk_sections(sections_of((" \n\t\n", ("A",)), ("", ()))) == []
-    assert chunk_timeline([]) == []
-    assert chunk_timeline([Line("ANNA", " ", 0, 10)]) == []
 
 
 def test_sections_that_overlap_are_refused() -> None:
     with pytest.raises(ValueError, match="starts at 3"):
         chunk_sections([Section("abcdef", (), None, 0), Section("x", (), None, 3)])
-
-
-def conversation(turns: int) -> list[Line]:
-    lines = []
-    for turn in range(turns):
-        asking = turn % 2 == 0
-        words = (
-            f"Скажите, вопрос номер {turn} как решается?"
-            if asking
-            else f"Вопрос {turn - 1} решается так: " + "шаг, " * 30
-        )
-        lines.append(Line("CLIENT" if asking else "AGENT", words, turn * 1000, turn * 1000 + 900))
-    return lines
-
-
-def test_a_question_and_its_answer_share_a_window_and_windows_share_a_line() -> None:
-    lines = conversation(41)
-    chunks = chunk_timeline(lines)
-    for turn in range(0, 40, 2):
-        assert any(chunk.first_idx <= turn and turn + 1 <= chunk.last_idx for chunk in chunks)
-    assert chunks[0].first_idx == 0
-    assert chunks[-1].last_idx == 40
-    for before, after in itertools.pairwise(chunks):
-        assert after.first_idx in (before.last_idx, before.last_idx + 1)
-    for chunk in chunks:
-        assert chunk.text.split("\n") == [
-            f"{line.label}: {line.text.strip()}" for line in lines[chunk.first_idx : chunk.last_idx + 1]
-        ]
-        assert (chunk.start_ms, chunk.end_ms) == (lines[chunk.first_idx].start_ms, lines[chunk.last_idx].end_ms)
-
-
-def test_a_monologue_is_cut_at_its_sentences_under_its_name() -> None:
-    speech = " ".join(f"Это предложение номер {n} длинной речи директора." for n in range(100))
-    chunks = chunk_timeline([Line("BOSS", speech, 5000, 90000), Line("ANNA", "Спасибо.", 90500, 91000)])
-    assert len(chunks) > 5
-    assert all(chunk.text.startswith("BOSS: Это предложение") for chunk in chunks)
-    assert all((chunk.first_idx, chunk.start_ms) == (0, 5000) for chunk in chunks)
-    assert (chunks[-1].last_idx, chunks[-1].end_ms) == (1, 91000)
-    assert chunks[-1].text.endswith("директора.\nANNA: Спасибо.")
-
-
-def test_messages_without_times_have_windows_without_times() -> None:
-    (chunk,) = chunk_timeline(
-        [Line("anna@example.com", "Добрый день,\nгде заказ?", None, None), Line("", "В пути.", None, None)]
-    )
-    assert chunk.text == "anna@example.com: Добрый день, где заказ?\nВ пути."
-    assert (chunk.start_ms, chunk.end_ms) == (None, None)
 
 
 def test_short_pages_are_not_joined_so_that_a_chunk_stands_on_the_page_it_names() -> None:

@@ -130,6 +130,19 @@ class TestBuiltInModel:
         assert (whole @ query).argmax() == 2  # the third and fourth sentences
         assert embedder.embed_for_index([]) == []
 
+    def test_several_threads_give_the_vectors_that_one_gives(self) -> None:
+        spec = choose_embedder(load_settings(embedding_model=""))
+        if spec is None:
+            pytest.skip("the built-in model is not installed")
+        texts = [
+            f"{passage} {n} {' '.join(other for _, other in ENGLISH[: n % 5])}"
+            for n in range(9)
+            for _, passage in RUSSIAN
+        ]
+        alone, shared = (embed_passages_of(spec, texts, threads) for threads in (1, 2))
+        assert [len(rows) for rows in alone] == [len(rows) for rows in shared]
+        assert max(np.abs(one - other).max() for one, other in zip(alone, shared, strict=True)) < 1e-5
+
     def test_it_runs_without_torch(self, embedder: Embedder) -> None:
         code = (
             "import sys; from rag.embedding import choose_embedder; from store.settings import load_settings; "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from qdrant_client import QdrantClient
 
-from rag.index import Filter, IndexMismatch, Point, Value, Vector, VectorIndex
+from rag.index import Filter, IndexMismatch, Point, Stored, Value, Vector, VectorIndex
 from rag.qdrant_edge_index import EdgeIndex
 from rag.qdrant_server_index import ServerIndex
 from tests.rag.conftest import DIMENSION, server_index
@@ -115,12 +117,18 @@ def test_text_search_matches_stems_in_russian_and_english(
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Filter(kind="document"), [1, 2, 3]),
-        (Filter(kind="communication"), [4, 5]),
-        (Filter(space_ids=("a",)), [1, 3]),
-        (Filter(space_ids=("a", "b")), [1, 2, 3]),
-        (Filter(space_ids=()), []),
-        (Filter(space_ids=("nowhere",)), []),
+        (Filter(kinds=("document",)), [1, 2, 3]),
+        (Filter(kinds=("communication",)), [4, 5]),
+        (Filter(kinds=("document",), space_ids=("a",)), [1, 3]),
+        (Filter(kinds=("document",), space_ids=("a", "b")), [1, 2, 3]),
+        (Filter(kinds=("document",), space_ids=()), []),
+        (Filter(kinds=("document",), space_ids=("nowhere",)), []),
+        # What has no space is bounded by none.
+        (Filter(space_ids=("a",)), [1, 3, 4, 5]),
+        (Filter(space_ids=()), [4, 5]),
+        (Filter(kinds=("document", "communication"), space_ids=("b",)), [2, 4, 5]),
+        (Filter(kinds=("communication",), space_ids=("a",)), [4, 5]),
+        (Filter(kinds=()), []),
         (Filter(communication_kind="call"), [4]),
         (Filter(channel_type="widget"), [5]),
         (Filter(direction="inbound"), [4]),
@@ -128,8 +136,9 @@ def test_text_search_matches_stems_in_russian_and_english(
         (Filter(from_s=1_700_000_001), [5]),
         (Filter(to_s=1_700_000_000), [4]),
         (Filter(from_s=1_700_000_001, to_s=1_700_099_999), []),
-        (Filter(kind="document", from_s=0), []),
+        (Filter(kinds=("document",), from_s=0), []),
         (Filter(document_id="d2"), [2]),
+        (Filter(without_document_ids=("d2", "d3")), [1, 4, 5]),
         (Filter(communication_id="c2"), [5]),
         (Filter(space_ids=("a",), document_id="d2"), []),
         (Filter(point_ids=(uid(2), uid(5), uid(99))), [2, 5]),
@@ -186,7 +195,7 @@ def test_deleting_a_document_or_a_communication_leaves_the_others(filled: Vector
 
 @pytest.mark.parametrize("named", [{}, {"document_id": "d1", "communication_id": "c1"}])
 def test_a_deletion_must_name_exactly_one_thing(library: VectorIndex, named: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match="either"):
+    with pytest.raises(ValueError, match="give one of"):
         library.delete(TENANT, **named)
     assert library.count(TENANT) == 5
 
@@ -282,3 +291,133 @@ def test_a_collection_made_for_another_model_is_refused() -> None:
     with pytest.raises(IndexMismatch, match="another"):
         ServerIndex(made._client, DIMENSION, model="another")
     made.close()
+
+
+def test_hybrid_candidates_have_both_scores_and_they_are_those_of_the_two_searches(library: VectorIndex) -> None:
+    query, text, wanted = vector(1, 0.2, 0, 0), "возврат delivery", Filter(kinds=("document",))
+    found = library.search_hybrid(TENANT, query, text, wanted, 2)
+    cosines = {hit.id: hit.score for hit in library.search_dense(TENANT, query, wanted, 10)}
+    bm25 = {hit.id: hit.score for hit in library.search_text(TENANT, text, wanted, 10)}
+    assert sorted(numbers([each.id for each in found.found])) == [1, 2, 3]
+    assert {each.id: each.dense for each in found.found} == pytest.approx(cosines, abs=1e-6)
+    # 3 is not among the two nearest and 2 has none of the words: both still have both scores.
+    assert {each.id: each.bm25 for each in found.found} == pytest.approx({uid(2): 0.0} | bm25, rel=1e-5)
+    assert found.points == 5
+    assert found.idf == pytest.approx(library.term_idf(TENANT, ["возврат", "deliveri"]))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "wanted", "expected"),
+    [
+        (None, "возврат", ALL, {1: (None, True)}),
+        (vector(1, 0, 0, 0), "", Filter(document_id="d1"), {1: (1.0, False)}),
+        (vector(1, 0, 0, 0), "что и как", Filter(document_id="d1"), {1: (1.0, False)}),
+        (vector(1, 0, 0, 0), "бетономешалка", Filter(document_id="d1"), {1: (1.0, False)}),
+        (None, "", ALL, {}),
+        (vector(1, 0, 0, 0), "возврат", Filter(kinds=()), {}),
+        # Spaces bound documents alone, in both halves of the search.
+        (vector(0, 0, 1, 0), "деньги delivery", Filter(space_ids=()), {4: (0.8, True), 5: (1.0, True)}),
+    ],
+)
+def test_hybrid_search_does_with_one_half_and_keeps_to_its_filter(
+    library: VectorIndex,
+    query: Vector | None,
+    text: str,
+    wanted: Filter,
+    expected: dict[int, tuple[float | None, bool]],
+) -> None:
+    found = library.search_hybrid(TENANT, query, text, wanted, 10).found
+    got = {numbers([each.id])[0]: (each.dense, each.bm25 > 0) for each in found}
+    assert {number: has_words for number, (_, has_words) in got.items()} == {
+        number: has_words for number, (_, has_words) in expected.items()
+    }
+    for number, (cosine, _) in expected.items():
+        assert got[number][0] == (None if cosine is None else pytest.approx(cosine, abs=1e-6))
+
+
+def test_hybrid_search_gives_a_point_without_a_vector_no_cosine(index: VectorIndex) -> None:
+    index.upsert(TENANT, [Point(uid(1), None, "тариф"), point(2, "прочее")])
+    found = {each.id: each for each in index.search_hybrid(TENANT, vector(1, 0, 0, 0), "тариф", ALL, 10).found}
+    assert found[uid(1)].dense is None
+    assert found[uid(1)].bm25 > 0
+    assert found[uid(2)].dense == pytest.approx(1.0)
+    assert found[uid(2)].bm25 == 0
+
+
+def test_hybrid_search_of_a_tenant_without_points_finds_nothing(library: VectorIndex) -> None:
+    found = library.search_hybrid(OTHER_TENANT, vector(1, 0, 0, 0), "возврат", ALL, 10)
+    assert (found.found, found.points) == ([], 0)
+
+
+def test_hybrid_search_refuses_a_vector_of_another_dimension(library: VectorIndex) -> None:
+    with pytest.raises(ValueError, match="4 numbers"):
+        library.search_hybrid(TENANT, vector(1, 0), "возврат", ALL, 10)
+
+
+def test_ids_of_a_document_a_communication_or_a_speaker(filled: VectorIndex) -> None:
+    filled.upsert(TENANT, [point(6, "ещё о возврате", document_id="d1"), point(7, "голос", speaker_id="s1")])
+    filled.upsert(OTHER_TENANT, [point(8, "чужое", document_id="d1")])
+    assert filled.ids_of(TENANT, document_id="d1") == {uid(1), uid(6)}
+    assert filled.ids_of(TENANT, communication_id="c2") == {uid(5)}
+    assert filled.ids_of(TENANT, speaker_id="s1") == {uid(7)}
+    assert filled.ids_of(TENANT, document_id="unknown") == set()
+    assert filled.ids_of(str(UUID(int=3)), document_id="d1") == set()
+    with pytest.raises(ValueError, match="give one of"):
+        filled.ids_of(TENANT)
+
+
+def test_deleting_points_by_id_takes_those_that_are_there_of_that_tenant(filled: VectorIndex) -> None:
+    filled.upsert(OTHER_TENANT, [point(1, "чужой возврат")])
+    filled.delete_points(TENANT, {uid(1), uid(5), uid(99)})
+    filled.delete_points(TENANT, [])
+    filled.delete_points(str(UUID(int=3)), [uid(1)])
+    assert (filled.count(TENANT), filled.count(OTHER_TENANT)) == (3, 1)
+    assert sorted(dense(filled, vector(1, 1, 1, 1))) == [2, 3, 4]
+
+
+def test_more_points_than_one_request_takes_are_listed_and_deleted(index: VectorIndex) -> None:
+    points = [point(number, "слово", document_id="d1") for number in range(2_100)]
+    index.upsert(TENANT, points)
+    assert index.ids_of(TENANT, document_id="d1") == {each.id for each in points}
+    index.delete_points(TENANT, [each.id for each in points[1:]])
+    assert index.ids_of(TENANT, document_id="d1") == {points[0].id}
+
+
+def test_passages_tells_text_and_payload_of_those_that_are_there(library: VectorIndex) -> None:
+    found = library.passages(TENANT, [uid(4), uid(99), uid(1)])
+    assert found == {
+        number: Stored(each.text, each.payload) for number, each in ((uid(1), LIBRARY[0]), (uid(4), LIBRARY[3]))
+    }
+    assert library.passages(TENANT, []) == {}
+    assert library.passages(OTHER_TENANT, [uid(1)]) == {}
+
+
+def test_an_index_is_complete_once_marked_and_stays_so_when_opened_again(tmp_path: Path) -> None:
+    client = QdrantClient(":memory:")
+
+    def open_edge(model: str) -> VectorIndex:
+        return EdgeIndex(tmp_path / model, DIMENSION, model=model)
+
+    def open_server(model: str) -> VectorIndex:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Payload indexes have no effect")
+            return ServerIndex(client, DIMENSION, collection=model, model=model)
+
+    edge_index = open_edge("one")
+    assert not edge_index.is_complete()
+    edge_index.mark_complete()
+    edge_index.mark_complete()
+    edge_index.close()
+    again = open_edge("one")
+    assert again.is_complete()
+    other = open_edge("two")
+    assert not other.is_complete()
+    again.close()
+    other.close()
+
+    server = open_server("one")
+    assert not server.is_complete()
+    server.mark_complete()
+    assert open_server("one").is_complete()
+    assert not open_server("two").is_complete()
+    server.close()

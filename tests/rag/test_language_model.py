@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import traceback
 from collections.abc import Coroutine
@@ -11,12 +12,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+import structlog
 
+from rag import language_model
 from rag.language_model import (
     Delta,
     LitellmModel,
     ProviderFailure,
     estimate_tokens,
+    models_of_chats,
     open_language_model,
     resolve_model,
 )
@@ -114,11 +118,19 @@ def test_a_refusal_is_not_tried_again(scripted_model: ScriptedModel, status: int
     assert scripted_model.left == 1
 
 
-def test_an_error_says_nothing_of_the_key(scripted_model: ScriptedModel, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_says_nothing_of_the_key(
+    scripted_model: ScriptedModel,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = io.StringIO()
+    log = structlog.wrap_logger(structlog.PrintLogger(lines), processors=[structlog.processors.JSONRenderer()])
+    monkeypatch.setattr(language_model, "log", log)
     scripted_model.fails(401, error=f"Incorrect API key provided: {API_KEY}, nor sk-other-9876543210")
     error = failure(scripted_model)
     logged = capsys.readouterr()
-    everything = error.message + logged.out + logged.err
+    everything = error.message + lines.getvalue() + caplog.text + logged.out + logged.err
     assert "language_model_failed" in everything
     assert API_KEY not in everything
     assert "9876543210" not in everything
@@ -269,6 +281,32 @@ def test_the_setting_chooses_the_model(tmp_path: Path, wanted: str, kind: str) -
     settings = load_settings(_env_file=None, llm_model=wanted, cache_dir=tmp_path)
     assert resolve_model(settings).kind == kind
     assert (open_language_model(settings) is None) == (kind == "none")
+
+
+@pytest.mark.parametrize(
+    ("own", "wanted", "is_sent"),
+    [
+        ("openai/one", "openai/two", True),
+        ("openai/one", "anthropic/two", False),
+        ("gpt-4o", "claude-3", False),
+        ("gpt-4o", "gpt-4o", True),
+        ("none", "openai/two", True),
+    ],
+)
+def test_the_key_and_the_address_go_to_no_other_provider(own: str, wanted: str, is_sent: bool) -> None:
+    settings = load_settings(_env_file=None, llm_model=own, llm_api_key="sk-own", llm_api_base="http://127.0.0.1:9/v1")
+    model = open_language_model(settings, wanted=wanted)
+    assert model is not None
+    address = asyncio.run(model._address(0.0))
+    expected = {"api_base": "http://127.0.0.1:9/v1", "api_key": "sk-own"}
+    assert address == (expected if is_sent else {"api_base": None, "api_key": None})
+
+
+def test_a_chat_may_have_no_model_the_servers_own_and_those_of_the_setting(tmp_path: Path) -> None:
+    settings = load_settings(_env_file=None, llm_model="openai/one", chat_models="openai/two, local,openai/one")
+    assert models_of_chats(settings) == ("none", "openai/one", "openai/two", "local")
+    bare = load_settings(_env_file=None, llm_model="", cache_dir=tmp_path)
+    assert models_of_chats(bare) == ("none",)
 
 
 def test_a_local_model_that_is_wanted_but_missing_says_how_to_get_it(tmp_path: Path) -> None:

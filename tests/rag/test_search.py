@@ -10,9 +10,9 @@ import pytest
 
 from rag.embedding import Embedder
 from rag.evaluation import Question, evaluate, read_squad
-from rag.index import Filter, Point, VectorIndex
+from rag.index import Candidate, Filter, Point, VectorIndex
 from rag.qdrant_edge_index import EdgeIndex
-from rag.search import Searcher
+from rag.search import Searcher, _fused
 from tests.rag.conftest import server_index
 
 TENANT = str(UUID(int=1))
@@ -161,11 +161,18 @@ def test_a_question_in_one_language_finds_a_passage_in_the_other(searcher: Searc
 
 
 @pytest.mark.models
+def test_the_only_passage_with_a_word_of_the_query_is_first_however_alike_the_others_are() -> None:
+    """Fifty that are equally near in meaning, and one that alone has the word and is a little further."""
+    alike = [Candidate(f"{number:02}", 0.9 + number / 10_000, 0.0) for number in range(50)]
+    ordered = _fused([*alike, Candidate("the word", 0.7, 9.0)])
+    assert ordered[0][0].id == "the word"
+
+
 def test_filters_hold_for_all_that_is_found(searcher: Searcher) -> None:
     assert len(searcher.search(TENANT, "router", Filter(space_ids=("ru",)), 50)) == 7
     assert [hit.id for hit in searcher.search(TENANT, "router", Filter(document_id="d7"), 50)] == [uid(7)]
     assert searcher.search(TENANT, "router", Filter(space_ids=()), 50) == []
-    assert searcher.search(TENANT, "router", Filter(kind="communication"), 50) == []
+    assert searcher.search(TENANT, "router", Filter(kinds=("communication",)), 50) == []
 
 
 @pytest.mark.models
@@ -211,7 +218,21 @@ def test_recall_on_xquad_stays_where_it_was_measured(
     points = [Point(key, vector, passages[key]) for key, vector in zip(passages, vectors, strict=True)]
     index.upsert(TENANT, points)
     searcher = Searcher(index, embedder)
-    quality = evaluate(questions, lambda text: [found.id for found in searcher.search(TENANT, text, ALL, 5)], ks=(1, 5))
+
+    def words(text: str) -> list[str]:
+        return [hit.id for hit in index.search_text(TENANT, text, ALL, 5)]
+
+    def meaning(text: str) -> list[str]:
+        return [hit.id for hit in index.search_dense(TENANT, embedder.embed_queries([text])[0], ALL, 5)]
+
+    def hybrid(text: str) -> list[str]:
+        return [found.id for found in searcher.search(TENANT, text, ALL, 5)]
+
+    quality, of_words, of_meaning = (evaluate(questions, rank, ks=(1, 5)) for rank in (hybrid, words, meaning))
     index.close()
     assert quality.recall[1] >= least
     assert quality.recall[5] >= 0.99
+    for alone in (of_words, of_meaning):
+        assert quality.recall[1] > alone.recall[1]
+        assert quality.recall[5] >= alone.recall[5]
+        assert quality.mrr > alone.mrr

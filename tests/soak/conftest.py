@@ -17,13 +17,37 @@ from tests.support.server import RunningServer
 class Size:
     kills: int
     examples: int  # of requests, for each operation
-    bodies: int  # of JSON-RPC
+    bodies: int  # of raw HTTP
+    rpc_bodies: int  # of JSON-RPC
     slow_clients: int
     damaged_files: int
+    odd_documents: int
+    searches: int
+    communications: int  # of one account
 
 
-SMALL = Size(kills=3, examples=5, bodies=160, slow_clients=300, damaged_files=20)
-FULL = Size(kills=20, examples=120, bodies=6000, slow_clients=1500, damaged_files=200)
+SMALL = Size(
+    kills=3,
+    examples=5,
+    bodies=160,
+    rpc_bodies=600,
+    slow_clients=300,
+    damaged_files=20,
+    odd_documents=40,
+    searches=400,
+    communications=5_000,
+)
+FULL = Size(
+    kills=20,
+    examples=120,
+    bodies=6000,
+    rpc_bodies=50_000,
+    slow_clients=1500,
+    damaged_files=200,
+    odd_documents=300,
+    searches=10_000,
+    communications=100_000,
+)
 
 
 @pytest.fixture(scope="session")

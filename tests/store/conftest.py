@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 
 from store.database import Database
-from store.migrate import migrate
 from store.settings import Settings
+from tests.support.migrated import migrated_postgresql, migrated_sqlite
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty database with the real migrations."""
-    url = request.getfixturevalue("postgresql_url") if request.param == "postgresql" else ""
+    url = ""
+    if request.param == "postgresql":
+        url = migrated_postgresql(request.getfixturevalue("postgresql_cluster"))
+    else:
+        migrated_sqlite(tmp_path)
     opened = Database(Settings(data_dir=tmp_path, database_url=url))
-    migrate(opened)
     yield opened
     opened.close()

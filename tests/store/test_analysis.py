@@ -80,15 +80,10 @@ def test_a_summary_put_twice_is_there_once_with_its_items_in_order(database: Dat
 def test_results_put_at_once_leave_the_items_of_one(database: Database) -> None:
     tenant = make_tenant(database)
     call_id = make_call(database, tenant.id, AT)
-    with database.write() as connection:
-        anna = speakers.upsert(tenant.id, connection, external_id=None, name="Anna")
     start = threading.Barrier(8)
 
     def put(number: int) -> None:
         start.wait()
-        with database.write() as connection:
-            remembered = [NewItem("memory", f"{number}", speaker_id=anna.id) for _ in range(5)]
-            analysis.replace_memory(tenant.id, connection, call_id, remembered)
         with database.write() as connection:
             items = [NewItem("criteria", f"{number}") for _ in range(5)]
             analysis.put_summary(tenant.id, connection, call_id, text=str(number), items=items)
@@ -100,9 +95,7 @@ def test_results_put_at_once_leave_the_items_of_one(database: Database) -> None:
         thread.join()
     with database.read() as connection:
         found = [item.content for item in analysis.list_items(tenant.id, connection, call_id)]
-        remembered = [item.content for item in analysis.list_items_of_speaker(tenant.id, connection, anna.id)]
     assert found == [read(database, tenant.id, call_id).summary_text] * 5
-    assert remembered == [remembered[0]] * 5
 
 
 def test_an_evaluation_put_twice_keeps_its_id_and_has_the_last_result(database: Database) -> None:
@@ -129,35 +122,41 @@ def test_an_evaluation_put_twice_keeps_its_id_and_has_the_last_result(database: 
     assert [evaluation.id] * 2 == ids
     assert (evaluation.score_pct, evaluation.status, evaluation.comment) == (50.0, "success", None)
     assert evaluation.criteria == [
-        {"code": "greeting", "value_type": "binary", "value": True, "evidence": "Good morning"},
-        {"code": "thanks", "value_type": "binary", "value": None, "evidence": ""},
+        {"code": code, "value_type": "binary", "value": value, "evidence": evidence, "state": "decided", "votes": []}
+        for code, value, evidence in (("greeting", True, "Good morning"), ("thanks", None, ""))
     ]
 
 
-def test_memory_put_twice_is_in_the_profile_once_and_not_in_the_communication(database: Database) -> None:
+def test_memory_is_in_the_profile_before_promises_and_not_in_the_communication(database: Database) -> None:
     tenant = make_tenant(database)
     first_id, second_id = make_call(database, tenant.id, AT), make_call(database, tenant.id, AT)
     with database.write() as connection:
         anna = speakers.upsert(tenant.id, connection, external_id=None, name="Anna")
         analysis.put_summary(tenant.id, connection, first_id, text="t", items=[OFFER])
-    for fact in ("has a dog", "has two dogs"):
-        with database.write() as connection:
-            remembered = [NewItem("memory", fact, speaker_id=anna.id)]
-            analysis.replace_memory(tenant.id, connection, first_id, remembered)
+        analysis.add_memory(tenant.id, connection, first_id, [NewItem("memory", "has a dog", speaker_id=anna.id)])
     with database.write() as connection:
         later = [NewItem("memory", fact, speaker_id=anna.id) for fact in ("moved", "pays by card")]
-        analysis.replace_memory(tenant.id, connection, second_id, later)
+        analysis.add_memory(tenant.id, connection, second_id, later)
         promise = NewItem("commitment", "send a bill", speaker_id=anna.id)
         analysis.put_summary(tenant.id, connection, second_id, text="t", items=[promise])
     with database.read() as connection:
         profile = analysis.list_items_of_speaker(tenant.id, connection, anna.id)
         assert [item.content for item in analysis.list_items(tenant.id, connection, first_id)] == [OFFER.content]
-    assert [item.content for item in profile] == ["moved", "pays by card", "has two dogs", "send a bill"]
+        remembered = analysis.list_memory(tenant.id, connection, [anna.id])
+        assert analysis.speakers_remembered_from(tenant.id, connection, [first_id]) == [anna.id]
+    assert [item.content for item in profile] == ["moved", "pays by card", "has a dog", "send a bill"]
+    assert [item.content for item in remembered] == ["moved", "pays by card", "has a dog"]
     with database.write() as connection:
         assert analysis.forget_items(tenant.id, connection, [profile[0].id, new_id()]) == 1
+        analysis.set_meta(tenant.id, connection, profile[1].id, {"key": "payment"})
+        analysis.add_memory(tenant.id, connection, new_id(), [NewItem("memory", "of nowhere", speaker_id=anna.id)])
     with database.read() as connection:
         left = analysis.list_items_of_speaker(tenant.id, connection, anna.id)
-    assert [item.content for item in left] == ["pays by card", "has two dogs", "send a bill"]
+    assert [(item.content, item.meta) for item in left[:2]] == [
+        ("pays by card", {"key": "payment"}),
+        ("has a dog", None),
+    ]
+    assert len(left) == 3
 
 
 def test_nothing_of_one_account_is_read_or_changed_by_another(database: Database) -> None:
@@ -168,12 +167,13 @@ def test_nothing_of_one_account_is_read_or_changed_by_another(database: Database
         speakers.attach(owner.id, connection, call_id, [Attending(anna.id, "client")])
         analysis.set_stage(owner.id, connection, call_id, "summary", "success")
         analysis.put_summary(owner.id, connection, call_id, text="ours", items=[OFFER])
-        analysis.replace_memory(owner.id, connection, call_id, [NewItem("memory", "a fact", speaker_id=anna.id)])
+        analysis.add_memory(owner.id, connection, call_id, [NewItem("memory", "a fact", speaker_id=anna.id)])
         items = analysis.list_items_of_speaker(owner.id, connection, anna.id)
     with database.write() as connection:
         analysis.set_stage(stranger.id, connection, call_id, "summary", "error")
         assert analysis.forget_items(stranger.id, connection, [item.id for item in items]) == 0
-        analysis.replace_memory(stranger.id, connection, call_id, [])
+        analysis.add_memory(stranger.id, connection, call_id, [NewItem("memory", "theirs", speaker_id=anna.id)])
+        analysis.set_meta(stranger.id, connection, items[0].id, {"theirs": True})
         with pytest.raises(sa.exc.NoResultFound):
             analysis.put_summary(stranger.id, connection, call_id, text="theirs")
     with database.read() as connection:

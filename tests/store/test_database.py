@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from store import accounts, audit, communications, index_work, knowledge, limits, migrate, transcriptions
+from store import accounts, audit, communications, index_work, kb_spaces, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
 from store.database import Database, UtcDateTime, metadata, now
@@ -69,7 +71,7 @@ def test_many_threads_writing_at_once_all_succeed(database: Database) -> None:
                 with database.write() as connection:
                     # Read first, as real writers do: without BEGIN IMMEDIATE this is where SQLite gives up.
                     communications.count(tenant.id, connection)
-                    knowledge.create_space(tenant.id, connection, name="s", description="")
+                    kb_spaces.create_space(tenant.id, connection, name="s", description="")
         except BaseException as error:
             errors.append(error)
 
@@ -80,7 +82,7 @@ def test_many_threads_writing_at_once_all_succeed(database: Database) -> None:
         thread.join()
     assert errors == []
     with database.read() as connection:
-        assert knowledge.list_spaces(tenant.id, connection, limit=1)[1] == 160
+        assert kb_spaces.list_spaces(tenant.id, connection, limit=1)[1] == 160
 
 
 def test_times_come_back_as_the_same_moment_in_utc(database: Database) -> None:
@@ -144,13 +146,65 @@ def test_a_finished_task_is_not_changed_any_more(database: Database) -> None:
 def test_the_same_bytes_in_one_space_are_one_document(database: Database) -> None:
     tenant = make_tenant(database)
     with database.write() as connection:
-        space = knowledge.create_space(tenant.id, connection, name="s", description="")
+        space = kb_spaces.create_space(tenant.id, connection, name="s", description="")
         values = {"space_id": space.id, "title": "t", "file_name": "t.txt", "size_bytes": 1, "sha256": "a" * 64}
         first = knowledge.add_document(tenant.id, connection, document_id=new_id(), blob_key="1", **values)  # type: ignore[arg-type]
         second = knowledge.add_document(tenant.id, connection, document_id=new_id(), blob_key="2", **values)  # type: ignore[arg-type]
     assert first[1]
     assert not second[1]
     assert first[0].id == second[0].id
+
+
+def test_a_link_is_one_document_of_its_space(database: Database) -> None:
+    tenant = make_tenant(database)
+    with database.write() as connection:
+        spaces = [kb_spaces.create_space(tenant.id, connection, name="s", description="") for _ in range(2)]
+        values: dict[str, Any] = {"title": "t", "file_name": "t", "size_bytes": 0, "sha256": None, "blob_key": "b"}
+        made = [
+            knowledge.add_document(
+                tenant.id, connection, document_id=new_id(), space_id=space.id, url=f"http://a.b/{path}", **values
+            )
+            for space, path in ((spaces[0], 1), (spaces[0], 1), (spaces[0], 2), (spaces[1], 1))
+        ]
+        assert [is_new for _, is_new in made] == [True, False, True, True]
+        assert made[0][0].id == made[1][0].id
+        assert made[2][0].sha256 is None, "what a link points to changes: its bytes are nobody's claim"
+
+
+def test_a_version_takes_the_place_of_the_one_before_and_a_failed_one_does_not(database: Database) -> None:
+    tenant, document_id = make_tenant(database), new_id()
+
+    def chunk(idx: int, text: str) -> knowledge.StoredChunk:
+        id_ = str(uuid.uuid5(uuid.UUID(document_id), text))
+        return knowledge.StoredChunk(id_, idx, text, [], None, 0, len(text), None, None)
+
+    with database.write() as connection:
+        space = kb_spaces.create_space(tenant.id, connection, name="s", description="")
+        values: dict[str, Any] = {"title": "t", "file_name": "t", "size_bytes": 1, "sha256": "a" * 64, "blob_key": "b"}
+        knowledge.add_document(tenant.id, connection, document_id=document_id, space_id=space.id, **values)
+
+        def found() -> list[str]:
+            ids = knowledge.chunk_ids(tenant.id, connection, document_id)
+            return sorted(each.text for each in knowledge.current_chunks(tenant.id, connection, sorted(ids)).values())
+
+        old, kept, new = "old", "kept", "new"
+        knowledge.put_chunks(tenant.id, connection, document_id, 1, [chunk(0, old), chunk(1, kept)])
+        assert found() == [], "no run has ended"
+        assert knowledge.switch_version(tenant.id, connection, document_id, 1, 2)
+        assert found() == [kept, old]
+        knowledge.begin_reindex(tenant.id, connection, document_id)
+        knowledge.put_chunks(tenant.id, connection, document_id, 2, [chunk(0, kept), chunk(1, new)])
+        assert found() == [kept, old], "while the new run is in work"
+        knowledge.drop_chunks(tenant.id, connection, document_id, 1)
+        knowledge.drop_chunks(tenant.id, connection, document_id, 2)
+        assert found() == [kept, old], "a failed run goes, the version stays"
+        knowledge.put_chunks(tenant.id, connection, document_id, 2, [chunk(0, kept), chunk(1, new)])
+        assert knowledge.switch_version(tenant.id, connection, document_id, 2, 2)
+        assert not knowledge.switch_version(tenant.id, connection, document_id, 2, 2), "it has ended"
+        assert found() == [kept, new]
+        assert len(knowledge.chunk_ids(tenant.id, connection, document_id)) == 2
+        assert knowledge.delete_document(tenant.id, connection, document_id)
+        assert found() == []
 
 
 def test_of_many_creations_of_one_external_id_at_once_one_makes_the_client(database: Database) -> None:
@@ -228,10 +282,34 @@ def test_index_work_that_failed_waits_behind_the_rest_unless_it_changed(database
         assert index_work.list_open(connection) == [changed, bad]
 
 
+def test_open_index_work_is_listed_an_account_in_turn_and_only_what_is_due(database: Database) -> None:
+    busy, other = new_id(), new_id()
+    with database.write() as connection:
+
+        def add(tenant_id: str, minutes: int) -> index_work.IndexWork:
+            subject = new_id()
+            (work,) = index_work.add_many(
+                tenant_id,
+                connection,
+                action=index_work.DELETE_BLOB,
+                blob_keys={subject: f"{tenant_id}/{subject}"},
+                not_before=now() + timedelta(minutes=minutes),
+            )
+            return work
+
+        many = [add(busy, minute) for minute in range(-20, 0)]
+        late = [add(other, minute) for minute in (-3, -2)]
+        add(other, 1)
+        assert index_work.list_open(connection, limit=5) == [many[0], late[0], many[1], late[1], many[2]]
+        assert index_work.list_open(connection) == [many[0], late[0], many[1], late[1], *many[2:]]
+        index_work.withdraw(busy, connection, index_work.DELETE_BLOB, [work.subject_id for work in (*many, *late)])
+        assert index_work.list_open(connection) == late, "another account's work is its own"
+
+
 def test_a_document_whose_run_ended_is_not_ended_again(database: Database) -> None:
     tenant, document_id = make_tenant(database), new_id()
     with database.write() as connection:
-        space = knowledge.create_space(tenant.id, connection, name="space", description="")
+        space = kb_spaces.create_space(tenant.id, connection, name="space", description="")
         knowledge.add_document(
             tenant.id,
             connection,
@@ -315,7 +393,7 @@ def test_another_tenants_rows_are_not_there(database: Database) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     call = make_call(database, owner.id, moment, request_record_id="record-1")
     with database.write() as connection:
-        space = knowledge.create_space(owner.id, connection, name="s", description="")
+        space = kb_spaces.create_space(owner.id, connection, name="s", description="")
         communications.replace_content(owner.id, connection, call, [ContentItem(kind="chat_message", text="secret")])
     with database.write() as connection:
         assert communications.get(other.id, connection, call) is None
@@ -324,12 +402,12 @@ def test_another_tenants_rows_are_not_there(database: Database) -> None:
         assert communications.list_content(other.id, connection, call) == []
         found = communications.find_newest(other.id, connection, communication_id=None, request_record_id="record-1")
         assert found is None
-        assert knowledge.get_space(other.id, connection, space.id) is None
+        assert kb_spaces.get_space(other.id, connection, space.id) is None
         assert knowledge.list_documents(other.id, connection, space.id, limit=10) == ([], 0)
-        knowledge.delete_space(other.id, connection, space.id)
+        kb_spaces.delete_empty_space(other.id, connection, space.id)
         communications.replace_content(other.id, connection, call, [])
     with database.read() as connection:
-        assert knowledge.get_space(owner.id, connection, space.id) is not None
+        assert kb_spaces.get_space(owner.id, connection, space.id) is not None
         assert len(communications.list_content(owner.id, connection, call)) == 1
 
 

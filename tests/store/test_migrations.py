@@ -85,6 +85,9 @@ def test_an_upgrade_keeps_every_row_and_every_value(first_database: Database) ->
     assert all(len(found) == 1 for found in before.values())
     migrate.migrate(first_database)
     after = rows(first_database)
+    (chat,), (chat_after,) = before["chats"], after["chats"]
+    opened = chat.pop("site_sees_communications")  # became a list of tools
+    assert ("search_communications" in str(chat_after["site_tools"])) == bool(opened)
     for name, (row,) in before.items():
         (now_there,) = after[name]
         assert {column: now_there[column] for column in row} == row, name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from store import weights
+from store import weights, weights_sources
 from store.settings import Settings, load_settings
 
 FIRST, SECOND = b"first part " * 1000, b"second part " * 1000
@@ -247,6 +248,73 @@ def test_an_npm_package_that_cannot_be_had_says_why(settings: Settings, use: Any
     assert "cannot be had from the package index (" in weights.pull(settings, ["tiny"])[0].problem
 
 
+def deb(member: str, data: bytes) -> bytes:
+    """A Debian package: an `ar` archive with a compressed tarball in it, after a member of odd length."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        entry = tarfile.TarInfo(f"./{member}")
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    whole = b"!<arch>\n"
+    for name, content in (("debian-binary", b"2.0"), ("data.tar.xz", packed.getvalue())):
+        whole += f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(content):<10}`\n".encode()
+        whole += content + b"\n" * (len(content) % 2)
+    return whole
+
+
+def debian_table(member: str = "usr/share/whole") -> str:
+    return f"""
+[model.debian]
+files = [
+  {{ path = "model.bin", size = {len(WHOLE)}, sha256 = "{sha256(WHOLE)}", parts = [
+    {{ package = "main/t/tiny/tiny_1_all.deb", member = "{member}" }} ] }},
+]
+"""
+
+
+GITHUB = hub_table().replace("model.hub", "model.github")
+
+
+@pytest.fixture
+def publishers(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    """The hub of the tests stands for GitHub and the Debian index too."""
+    for place in ("_GITHUB", "_DEBIAN"):
+        monkeypatch.setattr(weights_sources, place, os.environ["HF_ENDPOINT"])
+    return hub
+
+
+def test_a_repository_of_the_publisher_is_read_at_its_commit(settings: Settings, use: Any, publishers: Hub) -> None:
+    publishers.files["/maker/tiny/abc123/big.bin"] = WHOLE
+    use(one_model(GITHUB, debian_table()))
+    [result] = weights.pull(settings, ["tiny"])
+    assert (result.state, result.source, result.problem) == ("pulled", "github", "")
+
+
+def test_a_debian_package_is_opened_as_data(settings: Settings, use: Any, publishers: Hub) -> None:
+    publishers.files["/pool/main/t/tiny/tiny_1_all.deb"] = deb("usr/share/whole", WHOLE)
+    use(one_model(GITHUB, debian_table()))
+    [result] = weights.pull(settings, ["tiny"])
+    assert (result.state, result.source, result.problem) == ("pulled", "debian", "")
+    assert (weights.require(settings, "tiny") / "model.bin").read_bytes() == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (deb("usr/share/other", WHOLE), "does not hold usr/share/whole"),
+        (b"<html>not found</html>" * 10, "is no Debian package"),
+        (deb("usr/share/whole", WHOLE)[:150], "does not hold usr/share/whole"),
+        (deb("usr/share/whole", WHOLE + b"x"), "longer than"),
+    ],
+)
+def test_what_is_not_the_debian_package_of_the_list_is_refused(
+    settings: Settings, use: Any, publishers: Hub, content: bytes, problem: str
+) -> None:
+    publishers.files["/pool/main/t/tiny/tiny_1_all.deb"] = content
+    use(one_model(debian_table()))
+    assert problem in weights.pull(settings, ["tiny"])[0].problem
+
+
 def test_the_hub_comes_before_the_packages(settings: Settings, use: Any, index: Path, hub: Hub) -> None:
     hub.files["/maker/tiny/resolve/abc123/big.bin"] = WHOLE
     use(one_model(hub_table(), packages_table()))
@@ -356,9 +424,9 @@ def test_the_real_list_is_pinned_and_licensed() -> None:
     for model in weights.catalog():
         assert model.licence in {"MIT", "Apache-2.0"}
         for source in model.sources:
-            if source.kind == "hub":
+            if source.kind in ("hub", "github"):
                 assert len(source.revision) == 40, "a commit, not a branch"
-            pin = "@" if source.kind == "npm" else "=="
+            pin = {"npm": "@", "debian": "_all.deb"}.get(source.kind, "==")
             assert all(pin in part.package for file in source.files for part in file.parts)
 
 

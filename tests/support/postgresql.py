@@ -45,14 +45,21 @@ def running_cluster() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def new_database(cluster: str) -> str:
-    """The URL of an empty database on a running cluster, whose URL pattern is given."""
+def new_database(cluster: str, *, template: str = "template1") -> str:
+    """The URL of a new database on a running cluster, whose URL pattern is given: empty, or a copy of another."""
     name = f"t{uuid.uuid4().hex}"
     admin = sa.create_engine(cluster.format(name="postgres"), isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     admin.dispose()
     return cluster.format(name=name)
+
+
+def name_of(url: str) -> str:
+    """Of the database at the URL."""
+    name = sa.make_url(url).database
+    assert name
+    return name
 
 
 def _other_user(folder: Path) -> dict[str, object]:

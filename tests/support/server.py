@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import time
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,9 +24,16 @@ from store.database import Database
 from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
+from tests.support.migrated import migrated_sqlite
 
 START_S = 60.0
 JOB_S = 240.0
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    content = archive.extractfile(member)
+    assert content is not None
+    return content.read()
 
 
 def free_port() -> int:
@@ -36,14 +45,21 @@ def free_port() -> int:
 class RunningServer:
     """`parley serve` over a data folder. `settings` are PARLEY_ variables without the prefix, in lower case.
 
-    Without a word about it, what is quick is taken: no language model, and the smaller of the speech models.
+    Without a word about it, what is quick is taken: no language model, and the smaller of the speech models; and many
+    servers stand idle beside each other, so each looks for jobs less often.
     """
 
     def __init__(self, data_dir: Path, **settings: str) -> None:
         self.data_dir = data_dir
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        values = {"llm_model": "none", "log_format": "json", "asr_model": "whisper-base", **settings}
+        values = {
+            "llm_model": "none",
+            "log_format": "json",
+            "asr_model": "whisper-base",
+            "job_poll_s": "0.3",
+            **settings,
+        }
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")},
             "PARLEY_DATA_DIR": str(data_dir),
@@ -56,6 +72,8 @@ class RunningServer:
         self.settings = Settings(data_dir=data_dir, port=self.port, _env_file=None, **fields)  # type: ignore[arg-type, call-arg]
         data_dir.mkdir(parents=True, exist_ok=True)
         self.database = Database(self.settings)
+        if self.database.is_sqlite:
+            migrated_sqlite(data_dir)
         migrate(self.database)
 
     def start(self) -> RunningServer:
@@ -116,6 +134,16 @@ class RunningServer:
 
     def log(self) -> str:
         return self.log_path.read_text(encoding="utf-8", errors="replace")
+
+    def files(self, pattern: str) -> dict[Path, bytes]:
+        """What the files of the data folder hold. A process of its own reads them: whoever closes a file of SQLite's
+        gives up all locks that his process has on it, and the next one to leave deletes what is in use."""
+        names = [str(path.relative_to(self.data_dir)) for path in self.data_dir.rglob(pattern) if path.is_file()]
+        command = ["tar", "-cf", "-", "-C", str(self.data_dir), "--", *names]
+        packed = subprocess.run(command, capture_output=True, check=False).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            members = [member for member in archive if member.isfile()]
+            return {Path(member.name): _content(archive, member) for member in members}
 
     def new_client(self, external_id: str, *, balance_rub: str = "10000", **values: Any) -> Account:
         """A client account of its own with money to spend, made as the command line makes one."""

@@ -1,4 +1,4 @@
-"""Browser fixtures: Debian's chromium, the built page, and a page that fails its test on any error of its own."""
+"""Browser fixtures: Debian's chromium, the built pages, and a page that fails its test on any error of its own."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.support.scripted_widget import ScriptedSite, serve_scripted_site
+from tests.ui.scripted_widget import ScriptedSite, serve_scripted_site
 
 CHROMIUM = Path("/usr/bin/chromium")
 BUILT = Path(__file__).parents[2] / "ui" / "dist"
+AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,6 +23,9 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WAIT_MS = 10_000
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+NARROW = {"width": 320, "height": 640}
 
 OpenPage = Callable[..., Page]
 
@@ -31,8 +35,8 @@ def browser() -> Iterator[Browser]:
     """One browser a module: while it is open, playwright's event loop runs in this thread."""
     if not CHROMIUM.exists():
         pytest.skip(f"{CHROMIUM} is not installed (scripts/install-system-packages)")
-    if not (BUILT / "index.html").is_file():
-        pytest.skip("the page is not built (make web)")
+    if not (BUILT / "widget.js").is_file():
+        pytest.skip("the web part is not built (make web)")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield browser
@@ -47,28 +51,29 @@ def site(browser: Browser) -> Iterator[ScriptedSite]:
 
 @pytest.fixture
 def open_page(browser: Browser, site: ScriptedSite) -> Iterator[OpenPage]:
-    """Opens the page; keywords go to the browser's context. Script errors and requests elsewhere fail the test."""
+    """Opens the demo site; keywords go to the browser's context. Script errors and requests elsewhere fail the test."""
     problems: list[str] = []
     contexts = []
 
-    def watch_console(message: Any) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            problems.append(message.text)
+    def open_with(url: str | None = None, **options: Any) -> Page:
+        allowed = (site.base_url, url or site.base_url, "data:")
 
-    def watch_request(request: Any) -> None:
-        if not request.url.startswith((site.base_url, "data:")):
-            problems.append(f"asked for {request.url}")
+        def watch_console(message: Any) -> None:
+            if message.type == "error" and "Failed to load resource" not in message.text:
+                problems.append(message.text)
 
-    def open_with(**options: Any) -> Page:
-        context = browser.new_context(**({"locale": "en-GB"} | options))
+        def watch_request(request: Any) -> None:
+            if not request.url.startswith(allowed):
+                problems.append(f"asked for {request.url}")
+
+        context = browser.new_context(**({"locale": "en-GB", "viewport": DESKTOP} | options))
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(WAIT_MS)
         page.on("console", watch_console)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", watch_request)
-        page.goto(site.base_url)
-        page.locator("#chat:not([aria-busy])").wait_for()
+        page.goto(url or site.base_url)
         return page
 
     yield open_with
@@ -79,9 +84,35 @@ def open_page(browser: Browser, site: ScriptedSite) -> Iterator[OpenPage]:
 
 @pytest.fixture
 def page(open_page: OpenPage) -> Page:
-    return open_page()
+    """The demo site with the widget open."""
+    return opened(open_page())
+
+
+def opened(page: Page) -> Page:
+    page.get_by_role("button", name="Open chat").click()
+    expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
+    return page
 
 
 def ask(page: Page, question: str) -> None:
     page.get_by_role("textbox", name="Your question").fill(question)
-    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Send", exact=True).click()
+
+
+def answer(page: Page) -> Locator:
+    """The text of the last answer."""
+    return page.locator("parley-widget .markdown").last
+
+
+def findings(page: Page) -> list[str]:
+    """What axe has against the page, the widget's shadow tree included."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (npm ci in ui/)")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{item['id']}: {node['html']}" for item in found for node in item["nodes"]]
+
+
+def width_over(page: Page) -> int:
+    over: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return over

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from store import accounts
 from store.ids import new_id
 from tests.support.server import Account, RunningServer
+from tests.ui.conftest import NARROW, findings, width_over
 from tests.ui.test_checkout_page import OpenAt
 from tests.ui.test_checkout_page import open_at as open_at
-from tests.ui.test_site_page_access import NARROW, findings, width_over
 
 pytestmark = pytest.mark.browser
 

@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.server import Account, RunningServer
-from tests.ui.conftest import WAIT_MS
-from tests.ui.test_site_page_access import NARROW, findings, width_over
+from tests.ui.conftest import NARROW, WAIT_MS, findings, width_over
 
 pytestmark = pytest.mark.browser
 

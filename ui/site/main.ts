@@ -1,47 +1,60 @@
-import { ChatClient } from "../chat/client";
-import { byId, element } from "../chat/dom";
-import { Session } from "../chat/session";
 import { showConnect } from "./connect";
-import { Conversation } from "./conversation";
-import { failureNotice } from "./notice";
-import { LANGUAGE, texts } from "./texts";
+import { byId, element } from "./dom";
+import { LANGUAGE, OTHER, texts } from "./texts";
 
-/** Opens the chat that the server named in the page. */
-async function openChat(client: ChatClient, conversation: Conversation): Promise<void> {
-  const chat = byId("chat", HTMLElement);
-  const title = byId("title", HTMLElement);
-  const greeting = byId("greeting", HTMLElement);
-  chat.dataset.state = "loading";
-  greeting.replaceChildren();
-  try {
-    const config = await client.config();
-    await conversation.open(config);
-  } catch (error) {
-    chat.dataset.state = "closed";
-    title.textContent = texts.cannot_open_title;
-    greeting.replaceChildren(failureNotice(error, () => void openChat(client, conversation)));
+declare global {
+  interface Window {
+    Parley?: (...call: unknown[]) => void;
   }
-  chat.removeAttribute("aria-busy");
+}
+
+/** Fills the page with the company's words; `data-text` names them. */
+function say(): void {
+  document.documentElement.lang = LANGUAGE;
+  document.title = texts.page_title;
+  for (const place of document.querySelectorAll<HTMLElement>("[data-text]")) {
+    const words = texts.company[place.dataset.text ?? ""];
+    if (words !== undefined) place.textContent = words;
+  }
+  const other = byId("language", HTMLAnchorElement);
+  other.href = `?lang=${OTHER}`;
+  other.lang = other.hreflang = OTHER;
+  other.textContent = texts.other_language;
+}
+
+function showMachines(): void {
+  const cards = texts.machines.map(({ name, use, price, points }) =>
+    element(
+      "li",
+      { class: "machine" },
+      element("h3", {}, name),
+      element("p", { class: "use" }, use),
+      element("p", { class: "price" }, price),
+      element("ul", {}, ...points.map((point) => element("li", {}, point))),
+      askButton(texts.ask_about(name), texts.question_about(name)),
+    ),
+  );
+  byId("machines", HTMLElement).append(...cards);
+}
+
+/** A button of the page that asks the widget. */
+function askButton(label: string, question: string): HTMLButtonElement {
+  const button = element("button", { type: "button", class: "secondary asks" }, label);
+  button.addEventListener("click", () => window.Parley?.("send", question));
+  return button;
 }
 
 function showNoChat(): void {
-  const chat = byId("chat", HTMLElement);
   const [before, after] = texts.no_chat;
-  chat.dataset.state = "closed";
-  chat.removeAttribute("aria-busy");
-  byId("title", HTMLElement).textContent = texts.no_chat_title;
-  const command = element("code", {}, "parley demo");
-  byId("greeting", HTMLElement).append(element("p", {}, `${before} `, command, ` ${after}`));
+  const words = element("p", {}, `${before} `, element("code", {}, "parley demo"), ` ${after}`);
+  byId("no-chat", HTMLElement).append(element("strong", {}, texts.no_chat_title), words);
+  byId("no-chat", HTMLElement).hidden = false;
+  for (const button of document.querySelectorAll<HTMLElement>(".asks")) button.hidden = true;
 }
 
-document.documentElement.lang = LANGUAGE;
-byId("tagline", HTMLElement).textContent = texts.tagline;
-showConnect();
-const key = document.querySelector<HTMLMetaElement>('meta[name="parley-widget-key"]')?.content ?? "";
-if (key) {
-  const session = new Session(key);
-  const client = new ChatClient(key, session);
-  void openChat(client, new Conversation(client, session));
-} else {
-  showNoChat();
-}
+say();
+showMachines();
+byId("ask", HTMLButtonElement).addEventListener("click", () => window.Parley?.("open"));
+const key = document.querySelector<HTMLScriptElement>("script[data-widget-key]")?.dataset.widgetKey ?? "";
+showConnect(key);
+if (!key) showNoChat();

@@ -1,42 +1,27 @@
-/** What the page itself says. */
-export interface Texts {
-  tagline: string;
-  new_conversation: string;
-  question: string;
-  placeholder: string;
-  hint: string;
-  send: string;
-  stop: string;
-  characters_left: (count: number) => string;
-  messages: string;
-  you: string;
-  answer: string;
-  searching: string;
-  using_tool: (tool: string | null) => string;
-  sources: string;
-  source: (number: number, title: string) => string;
-  page: (page: number) => string;
-  kinds: Record<string, string>;
-  copy: string;
-  copied: string;
-  stopped: string;
-  try_again: string;
-  try_again_in: (wait_s: number) => string;
-  errors: {
-    unreachable: string;
-    too_many: string;
-    unavailable: string;
-    upstream: string;
-    refused: string;
-    missing: string;
-    other: string;
-    history: string;
-  };
+interface Machine {
+  name: string;
+  use: string;
+  price: string;
+  points: string[];
+}
+
+/** What the demo site says: the invented company's words, and how to connect to it. */
+interface Texts {
+  page_title: string;
+  other_language: string;
+  /** By the `data-text` of the page's elements. */
+  company: Record<string, string>;
+  machines: Machine[];
+  ask_about: (name: string) => string;
+  question_about: (name: string) => string;
   no_chat_title: string;
   no_chat: readonly [string, string];
-  cannot_open_title: string;
+  copy: string;
+  copied: string;
   connect_title: string;
   connect_lead: readonly [string, string];
+  widget_title: string;
+  widget_lead: string;
   mcp_title: string;
   mcp_lead: string;
   curl_title: string;
@@ -45,50 +30,67 @@ export interface Texts {
 }
 
 const en: Texts = {
-  tagline: "Answers from a company’s calls, chats and documents, with sources.",
-  new_conversation: "New conversation",
-  question: "Your question",
-  placeholder: "Ask a question",
-  hint: "Enter sends, Shift+Enter starts a new line.",
-  send: "Send",
-  stop: "Stop the answer",
-  characters_left: (count) => (count === 1 ? "1 character left." : `${count} characters left.`),
-  messages: "Conversation",
-  you: "You asked:",
-  answer: "Answer:",
-  searching: "Looking through the sources",
-  using_tool: (tool) => (tool?.includes("communication") ? "Looking through the conversations" : "Looking further"),
-  sources: "Sources",
-  source: (number, title) => `Source ${number}: ${title}`,
-  page: (page) => `p. ${page}`,
-  kinds: {
-    document: "Document",
-    call: "Call",
-    chat: "Chat",
-    email: "E-mail",
-    communication: "Conversation",
-    memory: "Note",
+  page_title: "Polar Owl — coffee machines to rent",
+  other_language: "Русский",
+  company: {
+    brand: "Polar Owl",
+    to_machines: "Machines",
+    to_service: "Service",
+    to_connect: "For developers",
+    title: "Good coffee, and nothing to repair",
+    lead: "We bring the machine, set it up, look after it and mend it. You press the button.",
+    ask: "Ask about renting",
+    see: "See the machines",
+    machines_title: "Three machines, one rule: it works",
+    machines_lead: "A month’s rent includes servicing. The shortest term is six months.",
+    service_title: "What comes with the rent",
+    service_1: "Delivery and set-up",
+    service_1_text:
+      "Free for Owl 20 and Owl 60. From the signature to the first cup it takes about three working days.",
+    service_2: "Servicing every six months",
+    service_2_text: "An engineer changes the seals and checks the water, without a bill.",
+    service_3: "A machine in its place",
+    service_3_text: "If a repair takes longer than two working days, we bring another machine.",
+    answer_title: "Questions at night, too",
+    answer_text:
+      "The assistant in the corner answers from our tariffs, instructions and conversations, and shows where it read it. If it cannot help, it calls a person.",
+    demo: "An invented company: this is the demonstration site of Parley.",
+    docs: "Documentation",
+    api: "API",
   },
+  machines: [
+    {
+      name: "Owl 20",
+      use: "An office of up to 20 people",
+      price: "4,900 ₽ a month",
+      points: ["up to 40 cups a day", "deposit 4,900 ₽"],
+    },
+    {
+      name: "Owl 60",
+      use: "An office of up to 60 people",
+      price: "9,500 ₽ a month",
+      points: ["up to 150 cups a day", "deposit 9,500 ₽"],
+    },
+    {
+      name: "Eagle Owl",
+      use: "A café, restaurant or hotel",
+      price: "18,500 ₽ a month",
+      points: ["up to 300 cups a day", "deposit 37,000 ₽"],
+    },
+  ],
+  ask_about: (name) => `Ask about ${name}`,
+  question_about: (name) => `What does ${name} cost, and what is included?`,
+  no_chat_title: "No chat is set up yet.",
+  no_chat: ["Load the demo company with", "and open this page again."],
   copy: "Copy",
   copied: "Copied",
-  stopped: "You stopped this answer.",
-  try_again: "Try again",
-  try_again_in: (wait_s) => `Try again in ${wait_s} s`,
-  errors: {
-    unreachable: "The server cannot be reached, or the connection broke off.",
-    too_many: "That was a lot of questions at once. Please wait a moment.",
-    unavailable: "The assistant is not ready yet. It may be starting.",
-    upstream: "The language model did not answer as it should.",
-    refused: "This chat may not be used here.",
-    missing: "This chat no longer exists.",
-    other: "Something went wrong.",
-    history: "The earlier messages could not be loaded.",
-  },
-  no_chat_title: "No chat is set up yet",
-  no_chat: ["Load the demo company with", "and open this page again."],
-  cannot_open_title: "The chat could not be opened",
   connect_title: "Connect it to your work",
-  connect_lead: ["The same answers for AI agents and programs. API_KEY and CHAT_ID of the demo account stand in", "."],
+  connect_lead: [
+    "The same answers for your own site, for AI agents and for programs. API_KEY and CHAT_ID of the demo account stand in",
+    ".",
+  ],
+  widget_title: "A site, by one line",
+  widget_lead: "Name the site’s address among the account’s allowed origins, and put this line into its pages.",
   mcp_title: "An AI agent, by MCP",
   mcp_lead: "For any client that takes a streamable HTTP server.",
   curl_title: "A program, by HTTP",
@@ -97,50 +99,66 @@ const en: Texts = {
 };
 
 const ru: Texts = {
-  tagline: "Ответы из звонков, переписки и документов — с источниками.",
-  new_conversation: "Новый разговор",
-  question: "Ваш вопрос",
-  placeholder: "Задайте вопрос",
-  hint: "Enter — отправить, Shift+Enter — новая строка.",
-  send: "Отправить",
-  stop: "Остановить ответ",
-  characters_left: (count) => `Осталось символов: ${count}.`,
-  messages: "Разговор",
-  you: "Вы спросили:",
-  answer: "Ответ:",
-  searching: "Ищу в источниках",
-  using_tool: (tool) => (tool?.includes("communication") ? "Смотрю разговоры" : "Ищу дальше"),
-  sources: "Источники",
-  source: (number, title) => `Источник ${number}: ${title}`,
-  page: (page) => `с. ${page}`,
-  kinds: {
-    document: "Документ",
-    call: "Звонок",
-    chat: "Чат",
-    email: "Письмо",
-    communication: "Разговор",
-    memory: "Заметка",
+  page_title: "Полярная сова — аренда кофемашин",
+  other_language: "English",
+  company: {
+    brand: "Полярная сова",
+    to_machines: "Машины",
+    to_service: "Сервис",
+    to_connect: "Разработчикам",
+    title: "Хороший кофе — и чинить ничего не нужно",
+    lead: "Привозим кофемашину, настраиваем, обслуживаем и ремонтируем. Вы нажимаете на кнопку.",
+    ask: "Спросить об аренде",
+    see: "Посмотреть машины",
+    machines_title: "Три машины и одно правило: работает",
+    machines_lead: "Обслуживание входит в аренду. Минимальный срок — шесть месяцев.",
+    service_title: "Что входит в аренду",
+    service_1: "Доставка и установка",
+    service_1_text: "Бесплатно для «Совы 20» и «Совы 60». От договора до первой чашки — около трёх рабочих дней.",
+    service_2: "Профилактика раз в полгода",
+    service_2_text: "Инженер меняет уплотнители и проверяет воду. Отдельно платить не нужно.",
+    service_3: "Подменная машина",
+    service_3_text: "Если ремонт длится дольше двух рабочих дней, привозим другую машину.",
+    answer_title: "Ответим и ночью",
+    answer_text:
+      "Ассистент в углу страницы отвечает по нашим тарифам, инструкциям и разговорам и показывает, где это прочёл. Если не справится — позовёт человека.",
+    demo: "Компания выдумана: это демонстрационный сайт Parley.",
+    docs: "Документация",
+    api: "API",
   },
+  machines: [
+    {
+      name: "«Сова 20»",
+      use: "Офис до 20 человек",
+      price: "4 900 ₽ в месяц",
+      points: ["до 40 чашек в день", "залог 4 900 ₽"],
+    },
+    {
+      name: "«Сова 60»",
+      use: "Офис до 60 человек",
+      price: "9 500 ₽ в месяц",
+      points: ["до 150 чашек в день", "залог 9 500 ₽"],
+    },
+    {
+      name: "«Филин»",
+      use: "Кафе, ресторан, гостиница",
+      price: "18 500 ₽ в месяц",
+      points: ["до 300 чашек в день", "залог 37 000 ₽"],
+    },
+  ],
+  ask_about: (name) => `Спросить про ${name}`,
+  question_about: (name) => `Сколько стоит аренда машины ${name} и что в неё входит?`,
+  no_chat_title: "Чат ещё не настроен.",
+  no_chat: ["Загрузите демонстрационную компанию командой", "и откройте эту страницу снова."],
   copy: "Копировать",
   copied: "Скопировано",
-  stopped: "Вы остановили этот ответ.",
-  try_again: "Попробовать ещё раз",
-  try_again_in: (wait_s) => `Попробовать через ${wait_s} с`,
-  errors: {
-    unreachable: "Сервер недоступен или связь прервалась.",
-    too_many: "Слишком много вопросов подряд. Подождите немного.",
-    unavailable: "Ассистент ещё не готов. Возможно, он запускается.",
-    upstream: "Языковая модель не смогла ответить.",
-    refused: "Этим чатом здесь пользоваться нельзя.",
-    missing: "Этого чата больше нет.",
-    other: "Что-то пошло не так.",
-    history: "Не удалось загрузить прошлые сообщения.",
-  },
-  no_chat_title: "Чат ещё не настроен",
-  no_chat: ["Загрузите демонстрационную компанию командой", "и откройте эту страницу снова."],
-  cannot_open_title: "Не удалось открыть чат",
   connect_title: "Подключите к своей работе",
-  connect_lead: ["Те же ответы для ИИ-агентов и программ. API_KEY и CHAT_ID демонстрационного аккаунта лежат в", "."],
+  connect_lead: [
+    "Те же ответы для вашего сайта, ИИ-агентов и программ. API_KEY и CHAT_ID демонстрационного аккаунта лежат в",
+    ".",
+  ],
+  widget_title: "Сайт, одной строкой",
+  widget_lead: "Добавьте адрес сайта в разрешённые адреса аккаунта и вставьте эту строку в его страницы.",
   mcp_title: "ИИ-агент, по MCP",
   mcp_lead: "Для любого клиента, который понимает streamable HTTP.",
   curl_title: "Программа, по HTTP",
@@ -148,18 +166,9 @@ const ru: Texts = {
   example_question: "Сколько стоит доставка?",
 };
 
-export const LANGUAGE: "ru" | "en" = navigator.language.toLowerCase().startsWith("ru") ? "ru" : "en";
-/** For dates: the browser's own kind of the page's language. */
-export const LOCALE = navigator.language.toLowerCase().startsWith(LANGUAGE) ? navigator.language : LANGUAGE;
-export const texts: Texts = LANGUAGE === "ru" ? ru : en;
+const asked = new URLSearchParams(location.search).get("lang");
+const preferred = asked === "ru" || asked === "en" ? asked : navigator.language.toLowerCase().slice(0, 2);
 
-/** The page's words for a failed call. */
-export function errorText(status: number): string {
-  const { errors } = texts;
-  if (status === 0) return errors.unreachable;
-  if (status === 429) return errors.too_many;
-  if (status === 503) return errors.unavailable;
-  if (status === 502 || status === 504) return errors.upstream;
-  if (status === 401 || status === 403) return errors.refused;
-  return status === 404 ? errors.missing : errors.other;
-}
+export const LANGUAGE: "ru" | "en" = preferred === "ru" ? "ru" : "en";
+export const OTHER = LANGUAGE === "ru" ? "en" : "ru";
+export const texts: Texts = LANGUAGE === "ru" ? ru : en;

@@ -76,9 +76,84 @@ def test_rows_of_a_table_name_their_columns(read: Read) -> None:
         )
     )
     assert text.split("\n\n") == [
-        "Прайс",
-        "Услуга: Осмотр; Цена: 500 руб; Срок: 1 день\nУслуга: УЗИ; Цена: 1200",
-        "Телефон | 123\nАдрес | Мира 5",
+        "Прайс\nУслуга: Осмотр; Цена: 500 руб; Срок: 1 день\nУслуга: УЗИ; Цена: 1200",
+        "Телефон: 123\nАдрес: Мира 5",
+    ]
+
+
+def test_cells_over_several_rows_and_columns_count_for_each_of_them(read: Read) -> None:
+    text = text_of(
+        read(
+            "<html><table><tr><th rowspan=2>Груз<th colspan=2>Москва<tr><th>цена<th>срок"
+            "<tr><td rowspan=2>до 5 кг<td>300<td>1 день<tr><td>250<td>3 дня<tr><td colspan=3>Хрупкое"
+            "<tr><td>ваза<td colspan=2>по договору"
+            "<tr><td rowspan=2>ковёр<td rowspan=2>90<td>2 дня<tr><td>9 дней</table>"
+        )
+    )
+    assert text.split("\n") == [
+        "Груз: до 5 кг; Москва, цена: 300; Москва, срок: 1 день",
+        "Груз: до 5 кг; Москва, цена: 250; Москва, срок: 3 дня",
+        "Хрупкое",
+        "Груз: ваза; Москва, цена: по договору; Москва, срок: по договору",
+        "Груз: ковёр; Москва, цена: 90; Москва, срок: 2 дня",
+        "Груз: ковёр; Москва, цена: 90; Москва, срок: 9 дней",
+    ]
+
+
+def test_a_head_without_header_cells_names_the_columns_and_a_first_row_over_all_of_them_the_table(read: Read) -> None:
+    text = text_of(
+        read(
+            "<html><table><thead><tr><td>Размер<td>Цена</thead><tr><th>S<td>10<tr><th>M<td>12</table>"
+            "<table><tr><th colspan=2>Тарифы<tr><th>План<th>Цена<tr><td>А<td>1</table>"
+        )
+    )
+    assert text == "Размер: S; Цена: 10\nРазмер: M; Цена: 12\n\nТарифы\nПлан: А; Цена: 1"
+
+
+def test_spans_over_more_than_there_is_are_read_as_far_as_there_is(read: Read) -> None:
+    text = text_of(
+        read(
+            "<html><table><td rowspan=-1 colspan=²>слово<tr><td>b<td rowspan=99999999999>c</table>"
+            "<table><tr><tr><tr><td>один<td rowspan=2>два<tr></table>"
+        )
+    )
+    assert text == "слово\nb | c\n\nодин | два"
+
+
+def test_spans_that_would_fill_the_memory_are_bounded(read: Read) -> None:
+    wide = text_of(read("<html><table><tr><td colspan=999999 rowspan=0>слово" + "<tr><td>x" * 5000 + "</table>"))
+    assert wide.count("слово") <= 201_001
+    deep = "<html><table><tr>" + f"<td rowspan=65534>{'a' * 150}" * 900 + "<td>слово" + "<tr><td>x" * 30_000
+    with pytest.raises(DocumentError) as caught:
+        read(deep + "</table>")
+    assert caught.value.code == "too_large"
+
+
+def test_a_table_in_a_list_comes_where_it_stands(read: Read) -> None:
+    text = text_of(read("<html><ul><li>раз<table><tr><th>A<th>B<tr><td>1<td>2</table><li>два</ul>"))
+    assert text == "- раз\n\nA: 1; B: 2\n\n- два"
+
+
+def test_terms_stand_with_what_they_mean_and_lists_begin_where_the_page_says(read: Read) -> None:
+    text = text_of(
+        read(
+            "<html><dl><dt>Возврат<dd>14 дней<dt>Обмен<dt>Замена<dd>30 дней<dd>с чеком</dl>"
+            "<ol start=5><li>пять<li>шесть"
+        )
+    )
+    assert text == "Возврат\n14 дней\n\nОбмен\nЗамена\n30 дней\nс чеком\n\n5. пять\n6. шесть"
+
+
+def test_the_kinds_of_blocks_are_known_for_the_cutting(read: Read) -> None:
+    (section,) = read(
+        "<html><h1>A</h1><p>b<ul><li>c</ul><pre>d\ne</pre><table><caption>F<tr><th>g<th>h<tr><td>1<td>2</table>"
+    ).sections
+    assert [(block.kind, section.text[block.start : block.end]) for block in section.blocks] == [
+        ("heading", "A"),
+        ("prose", "b"),
+        ("list", "- c"),
+        ("code", "d\ne"),
+        ("table", "F\ng: 1; h: 2"),
     ]
 
 
@@ -92,7 +167,7 @@ def test_lists_keep_their_numbers_and_depth_and_code_its_lines(read: Read) -> No
     text = text_of(
         read("<html><ol><li>раз<ul><li>внутри</ul><li>два</ol><pre>if x:\n    y = 1</pre><dl><dt>Срок?<dd>День.</dl>")
     )
-    assert text == "1. раз\n  - внутри\n2. два\n\nif x:\n    y = 1\n\nСрок?\n\nДень."
+    assert text == "1. раз\n  - внутри\n2. два\n\nif x:\n    y = 1\n\nСрок?\nДень."
 
 
 @pytest.mark.parametrize(

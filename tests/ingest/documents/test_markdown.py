@@ -69,6 +69,11 @@ def test_the_first_heading_is_the_title_where_no_other_is_given(read: Read) -> N
     assert read("Просто текст", name="план работ.md").title == "план работ"
 
 
+def test_a_table_whose_head_has_no_words_names_each_row_by_its_first_cell(read: Read) -> None:
+    (section,) = read("| | |\n|---|---|\n| Запросы | 120 в минуту |\n| Тело | 1 МиБ |\n", name="x.md").sections
+    assert section.text == "Запросы: 120 в минуту\nТело: 1 МиБ"
+
+
 def test_offsets_of_sections_are_those_of_the_full_text(read: Read) -> None:
     document = read(DOCUMENT, name="rules.md")
     full = join_sections(document.sections)
@@ -105,3 +110,16 @@ def test_scripts_and_hidden_parts_of_raw_html_are_not_read(read: Read) -> None:
 )
 def test_hostile_marks_still_give_the_words_in_bounded_time(read: Read, content: str) -> None:
     assert "слово" in join_sections(read(content, name="x.md").sections)
+
+
+def test_the_kinds_of_blocks_are_known_and_a_table_in_a_list_comes_where_it_stands(read: Read) -> None:
+    (section,) = read(
+        "# A\n\n- b\n  - c\n\n  | d | e |\n  |---|---|\n  | 1 | 2 |\n\n- f\n\n```\ng\n\nh\n```\n", name="x.md"
+    ).sections
+    assert [(block.kind, section.text[block.start : block.end]) for block in section.blocks] == [
+        ("heading", "A"),
+        ("list", "- b\n  - c"),
+        ("table", "d: 1; e: 2"),
+        ("list", "- f"),
+        ("code", "g\n\nh"),
+    ]

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import random
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingest.children import ChildPool
-from ingest.documents.parse import DocumentError, parse
+from ingest.documents.parse import _READERS, _TEXT_READERS, DocumentError, Limits, _reader, parse
 from rag.chunking import chunk_sections, join_sections
 from tests.ingest.documents.files import pdf_of_lines
+from tests.ingest.documents.office_files import docx_of, element, ole_of, open_document_of, p, tbl, zip_of
 
 PIECES = [
     b"<html>",
@@ -87,3 +91,71 @@ def test_a_document_is_parsed_in_a_child_and_comes_back_whole(tmp_path: Path) ->
         with pytest.raises(DocumentError) as caught:
             pool.run(parse, path, "manual.pdf")
     assert caught.value.code == "unreadable"
+
+
+NOTES = element("w:footnotes", f'<w:footnote w:id="1">{p("note")}</w:footnote>')
+DAMAGED = {
+    "docx": docx_of(
+        p("one ", '<w:r><w:footnoteReference w:id="1"/></w:r>', look='<w:outlineLvl w:val="0"/>')
+        + tbl(("a", "b", "c"), ("1", "2", tbl(("x", "y"))))
+        + p("two", look='<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>'),
+        [("f", "footnotes", "footnotes.xml")],
+        parts={"footnotes.xml": NOTES},
+    ),
+    "odt": open_document_of(
+        '<text:h text:outline-level="1">one</text:h><text:p>two<text:s text:c="2"/></text:p>'
+        "<table:table><table:table-row>"
+        '<table:table-cell table:number-columns-repeated="2"><text:p>x</text:p></table:table-cell></table:table-row>'
+        "</table:table><text:list><text:list-item><text:p>item</text:p></text:list-item></text:list>"
+    ),
+    "rtf": rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0\fcharset204 A;}}\pard\outlinelevel0 one\par{\footnote x}"
+    rb"\trowd\cellx1\pard\intbl a\cell b\cell\row\u1087?\uc2{\field{\*\fldinst HYPERLINK x}{\fldrslt y}}\par}",
+    "ole": ole_of("Workbook", "More", inner=["Inner"]),
+}
+CODES = {"unsupported_type", "encrypted", "empty", "too_large", "unreadable"}
+
+
+@pytest.mark.parametrize("kind", sorted(DAMAGED))
+def test_a_damaged_office_file_gives_a_document_or_a_listed_error(tmp_path: Path, kind: str) -> None:
+    """Both the file and, within an archive, the parts are damaged: the archive's checksums would hide the latter."""
+    chance = random.Random(kind)
+    whole = DAMAGED[kind]
+    path = tmp_path / "blob"
+    for _ in range(150):
+        if whole.startswith(b"PK") and chance.random() < 0.8:
+            with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+                parts = {name: archive.read(name) for name in archive.namelist()}
+            name = chance.choice(sorted(parts))
+            parts[name] = damaged(parts[name], chance)
+            path.write_bytes(zip_of(parts))
+        else:
+            path.write_bytes(damaged(whole, chance))
+        try:
+            assert parse(path, f"x.{kind}", Limits(max_seconds=20)).sections
+        except DocumentError as error:
+            assert error.code in CODES  # noqa: PT017
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """With a few bytes changed, digits made large, a piece left out or said twice."""
+    start = chance.randrange(len(content) + 1)
+    end = min(len(content), start + chance.randrange(60))
+    kind = chance.randrange(4)
+    if kind == 0:
+        return content[:start] + content[end:]
+    if kind == 1:
+        return content[:end] + content[start:]
+    if kind == 2:
+        piece = bytes(chance.choice(b"0123456789-") if 48 <= byte < 58 else byte for byte in content[start:end])
+        return content[:start] + piece.replace(b"1", b"9999999999") + content[end:]
+    changed = bytearray(content)
+    for _ in range(3):
+        if changed:
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+    return bytes(changed)
+
+
+def test_a_kind_whose_reader_is_imported_late_is_told_by_its_module() -> None:
+    """A line of the registry that names no module would be found by the first customer only."""
+    for name in {*_READERS.values(), *_TEXT_READERS.values()}:
+        assert callable(_reader(name))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ingest.documents import pdf
 from ingest.documents.parse import DocumentError, Limits, ParsedDocument
 from rag.chunking import chunk_sections, join_sections
 from tests.ingest.documents.files import pdf_of_image, pdf_of_lines
@@ -128,3 +129,17 @@ def test_more_characters_or_time_than_allowed_is_too_large(read: Read) -> None:
         with pytest.raises(DocumentError) as caught:
             read(content, limits=limits)
         assert caught.value.code == "too_large"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_garbled"),
+    [
+        ("\ue001\ue002\ue003\ue004 1", True),
+        ("Ïðàâèëà âîçâðàòà òîâàðà íàäëåæàùåãî êà÷åñòâà", True),
+        ("Правила возврата товара", False),
+        ("Où était-il à Noël? Très déçu, il préféra l'été, là-bas, près de la forêt.", False),
+        ("", False),
+    ],
+)
+def test_letters_that_a_font_names_wrongly_are_noticed(text: str, is_garbled: bool) -> None:
+    assert pdf._is_garbled(text, sum(map(str.isalnum, text))) is is_garbled

@@ -1,0 +1,1 @@
+"""The built-in engine's rules: what can be told of a conversation without a language model."""

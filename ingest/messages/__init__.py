@@ -1,0 +1,1 @@
+"""Conversations that come in as text: mail and chat exports."""

@@ -1,0 +1,1 @@
+"""What is looked for: each scenario turns what was detected, or the picture itself, into events."""

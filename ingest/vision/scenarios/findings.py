@@ -1,0 +1,50 @@
+"""What scenarios take and give: things that were tracked from frame to frame, and what was found out about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+EventType = Literal[
+    "person_entered",
+    "person_left",
+    "queue_formed",
+    "queue_cleared",
+    "no_helmet",
+    "no_vest",
+    "no_mask",
+    "no_gloves",
+    "fire",
+    "smoke",
+    "fall",
+    "zone_intrusion",
+    "plate_read",
+    "container_read",
+    "barcode_read",
+]
+Box = tuple[float, float, float, float]
+"""x1, y1, x2, y2 in pixels of the frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """One thing in one frame. The number is the same in every frame that it is in."""
+
+    number: int
+    box: Box
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An event to be. `subject` tells it from others of its type in the stream, so that it becomes one event only;
+    `details` go into the event's metadata."""
+
+    type: EventType
+    subject: str
+    confidence: float
+    box: Box | None = None
+    number: int | None = None
+    zone: str | None = None
+    details: Mapping[str, str | int | float] = field(default_factory=dict)

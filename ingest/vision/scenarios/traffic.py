@@ -1,0 +1,158 @@
+"""Traffic: who comes and goes, where people stay, and queues.
+
+An entrance is a zone in front of a door: who comes out of it into the picture has entered, who goes into it and is seen
+no more has left. Where a camera has no entrance its whole border is one. Who a person is, and whether the same one came
+before, is told by re-identification; here people are tracks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.vision.scenarios.findings import EventType, Finding, Tracked
+from ingest.vision.zones import Zone, foot_point
+
+HEAT_COLUMNS, HEAT_ROWS = 64, 36
+STEADY_FRAMES = 3
+"""So long a track must be on the other side of a border: boxes tremble."""
+QUEUE_PEOPLE = 3
+QUEUE_AFTER_S = 5.0
+"""So long a queue must be there, or be gone."""
+_PASSING_S = 3.0  # who is in a queue's zone for less only crosses it
+
+
+@dataclass
+class Waited:
+    """How long people waited in a queue's zone, of those who left it. Seconds."""
+
+    people: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class _Person:
+    first: Tracked
+    is_inside_door: bool | None = None  # steadily; None while it is not known
+    frames_otherwise: int = 0
+    entered: bool = False
+    door: str | None = None
+    queue_since_s: dict[str, float] = field(default_factory=dict)
+    last: Tracked | None = None
+    last_s: float = 0.0
+
+
+@dataclass
+class _Queue:
+    is_there: bool = False
+    otherwise_since_s: float | None = None
+    number: int = 0
+
+
+class Traffic:
+    """One camera's. Not for several threads."""
+
+    def __init__(self, zones: Sequence[Zone], width: int, height: int) -> None:
+        self._doors = [zone for zone in zones if zone.kind == "entrance"]
+        self._queues = {zone.name: (zone, _Queue()) for zone in zones if zone.kind == "queue"}
+        self._size = width, height
+        self._people: dict[int, _Person] = {}
+        self._numbers = count(1)
+        self._last_s: float | None = None
+        self.heat: npt.NDArray[np.float64] = np.zeros((HEAT_ROWS, HEAT_COLUMNS))
+        """Person-seconds in each cell since it was last taken; rows from above."""
+        self.waited: dict[str, Waited] = {name: Waited() for name in self._queues}
+
+    def step(self, now_s: float, people: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
+        """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
+        lasted = min(1.0, now_s - self._last_s) if self._last_s is not None else 0.0
+        self._last_s = now_s
+        findings: list[Finding] = []
+        for seen in people:
+            person = self._people.setdefault(seen.number, _Person(seen))
+            person.last, person.last_s = seen, now_s
+            place = foot_point(seen.box, *self._size)
+            self._warm(place, lasted)
+            findings += self._passed(person, seen, place)
+            for name, (zone, _) in self._queues.items():
+                if place in zone:
+                    person.queue_since_s.setdefault(name, now_s)
+                elif name in person.queue_since_s:
+                    self._left_queue(person, name, now_s)
+        for number in ended:
+            findings += self._ended(number)
+        for name, (_, queue) in self._queues.items():
+            findings += self._queue_changed(name, queue, now_s)
+        return findings
+
+    def _warm(self, place: tuple[float, float], seconds: float) -> None:
+        column = min(HEAT_COLUMNS - 1, max(0, int(place[0] * HEAT_COLUMNS)))
+        row = min(HEAT_ROWS - 1, max(0, int(place[1] * HEAT_ROWS)))
+        self.heat[row, column] += seconds
+
+    def _passed(self, person: _Person, seen: Tracked, place: tuple[float, float]) -> list[Finding]:
+        """Who has come through a door, once they are steadily out of it."""
+        door = next((zone.name for zone in self._doors if place in zone), None)
+        is_inside = door is not None
+        if person.is_inside_door is None or is_inside != person.is_inside_door:
+            person.frames_otherwise += 1
+            if person.frames_otherwise < STEADY_FRAMES:
+                return []
+            before, person.is_inside_door = person.is_inside_door, is_inside
+            person.frames_otherwise = 0
+            came_out = before is True and not is_inside
+            came_in_view = before is None and not self._doors
+            if not person.entered and (came_out or came_in_view):
+                person.entered = True
+                return [_finding("person_entered", seen, person.door)]
+        else:
+            person.frames_otherwise = 0
+        person.door = door or person.door
+        return []
+
+    def _ended(self, number: int) -> list[Finding]:
+        person = self._people.pop(number, None)
+        if person is None or person.last is None:
+            return []
+        for name in list(person.queue_since_s):
+            self._left_queue(person, name, person.last_s)
+        was_steady = person.is_inside_door is not None
+        left = person.is_inside_door if self._doors else was_steady
+        return [_finding("person_left", person.last, person.door)] if left else []
+
+    def _left_queue(self, person: _Person, name: str, now_s: float) -> None:
+        seconds = now_s - person.queue_since_s.pop(name)
+        if seconds >= _PASSING_S:
+            self.waited[name].people += 1
+            self.waited[name].seconds += seconds
+
+    def _queue_changed(self, name: str, queue: _Queue, now_s: float) -> list[Finding]:
+        waiting = [
+            person
+            for person in self._people.values()
+            if name in person.queue_since_s and now_s - person.queue_since_s[name] >= _PASSING_S
+        ]
+        if (len(waiting) >= QUEUE_PEOPLE) == queue.is_there:
+            queue.otherwise_since_s = None
+            return []
+        if queue.otherwise_since_s is None:
+            queue.otherwise_since_s = now_s
+        if now_s - queue.otherwise_since_s < QUEUE_AFTER_S:
+            return []
+        queue.is_there, queue.otherwise_since_s = not queue.is_there, None
+        if queue.is_there:
+            queue.number = next(self._numbers)
+        longest = max((now_s - person.queue_since_s[name] for person in waiting), default=0.0)
+        details: dict[str, str | int | float] = {"people": len(waiting), "longest_wait_s": round(longest, 1)}
+        confidence = min((person.last.confidence for person in waiting if person.last), default=1.0)
+        kind: EventType = "queue_formed" if queue.is_there else "queue_cleared"
+        return [Finding(kind, f"{name}:{queue.number}", confidence, zone=name, details=details)]
+
+
+def _finding(kind: Literal["person_entered", "person_left"], seen: Tracked, door: str | None) -> Finding:
+    return Finding(kind, str(seen.number), seen.confidence, seen.box, seen.number, door)

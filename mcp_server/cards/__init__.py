@@ -1,0 +1,8 @@
+"""Conversations, documents and people as readable Markdown, with what is quoted marked line by line."""
+
+from mcp_server.cards.communication import communication_card
+from mcp_server.cards.document import document_card
+from mcp_server.cards.frame import SCHEME, Card, uri_of
+from mcp_server.cards.person import person_card
+
+__all__ = ["SCHEME", "Card", "communication_card", "document_card", "person_card", "uri_of"]

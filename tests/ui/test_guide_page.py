@@ -1,0 +1,34 @@
+"""The pages of the documentation in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.server import RunningServer
+from tests.ui.conftest import NARROW, findings, width_over
+from tests.ui.test_checkout_page import OpenAt
+from tests.ui.test_checkout_page import open_at as open_at
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("file", ["mcp.md", "webhooks.md"])
+def test_axe_finds_nothing(server: RunningServer, open_at: OpenAt, file: str, scheme: str) -> None:
+    assert findings(open_at(f"{server.url}/docs/{file}", color_scheme=scheme)) == []
+
+
+def test_the_list_leads_to_a_page_and_a_page_to_its_parts_without_scripts(
+    server: RunningServer, open_at: OpenAt
+) -> None:
+    page = open_at(server.url + "/docs/", java_script_enabled=False)
+    page.get_by_role("link", name="mcp.md").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("MCP")
+    page.get_by_role("link", name="paging").click()
+    expect(page.get_by_role("heading", name="Paging")).to_be_in_viewport()
+
+
+def test_320_pixels_need_no_sideways_scrolling(server: RunningServer, open_at: OpenAt) -> None:
+    page = open_at(server.url + "/docs/mcp.md", viewport=NARROW)
+    assert width_over(page) == 0

@@ -1,0 +1,28 @@
+const REACHABLE = "a[href], button:not(:disabled), textarea, input, [tabindex='0']";
+
+/** Tells the styles what part of the window a telephone's keyboard leaves to be seen. */
+export function followKeyboard({ style }: HTMLElement): void {
+  const seen = window.visualViewport;
+  const fit = () => {
+    style.setProperty("--seen-height", `${seen?.height}px`);
+    style.setProperty("--seen-top", `${seen?.offsetTop}px`);
+  };
+  for (const change of ["resize", "scroll"]) seen?.addEventListener(change, fit);
+}
+
+/** Tab goes round within the panel while it covers the page. */
+export function keepFocusInside(event: KeyboardEvent, panel: HTMLElement): void {
+  const reachable = [...panel.querySelectorAll<HTMLElement>(REACHABLE)].filter((each) => each.checkVisibility());
+  const [first, last] = [reachable.at(0), reachable.at(-1)];
+  const active = (panel.getRootNode() as ShadowRoot).activeElement;
+  const is_end = event.shiftKey ? active === first || active === panel : active === last;
+  if (!is_end) return;
+  event.preventDefault();
+  (event.shiftKey ? last : first)?.focus();
+}
+
+/** Moves the focus to an element when it appears. */
+export function focusOnce(element: HTMLElement | null): void {
+  element?.focus({ preventScroll: true });
+  element?.scrollIntoView({ block: "nearest" });
+}

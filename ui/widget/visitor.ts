@@ -1,0 +1,75 @@
+import { fields, number, text } from "./fields";
+
+interface Kept {
+  token: string | null;
+  ends_at_ms: number;
+  renewal: string | null;
+}
+
+const NOTHING: Kept = { token: null, ends_at_ms: 0, renewal: null };
+const SPARE_MS = 30_000;
+
+/** What the browser remembers of its visitor, by the widget's key: a token for an hour, and the right to a next one. */
+export class Visitor {
+  /** The conversation was left for a new one: calls under way may end, but nothing is remembered any more. */
+  is_past = false;
+  private readonly name: string;
+  private kept: Kept;
+
+  constructor(key: string) {
+    this.name = `parley.visitor.${key}`;
+    this.kept = read(this.name);
+  }
+
+  /** A token that is still good, as far as the clock says. */
+  get token(): string | null {
+    return this.kept.ends_at_ms - SPARE_MS > Date.now() ? this.kept.token : null;
+  }
+
+  get renewal(): string | null {
+    return this.kept.renewal;
+  }
+
+  get is_known(): boolean {
+    return this.token !== null || this.kept.renewal !== null;
+  }
+
+  keep(token: string, expires_in_s: number, renewal: string | null): void {
+    this.write({ token, ends_at_ms: Date.now() + expires_in_s * 1000, renewal });
+  }
+
+  /** The token is refused; the renewal may still be good. */
+  dropToken(): void {
+    this.write({ ...this.kept, token: null, ends_at_ms: 0 });
+  }
+
+  forget(): void {
+    this.write(NOTHING);
+  }
+
+  leave(): void {
+    const { kept } = this;
+    this.forget();
+    this.kept = kept;
+    this.is_past = true;
+  }
+
+  private write(kept: Kept): void {
+    this.kept = kept;
+    if (this.is_past) return;
+    try {
+      localStorage.setItem(this.name, JSON.stringify(kept));
+    } catch {
+      // Storage is full or forbidden: the visitor lives as long as the page.
+    }
+  }
+}
+
+function read(name: string): Kept {
+  try {
+    const kept = fields(JSON.parse(localStorage.getItem(name) ?? "null"));
+    return { token: text(kept.token), ends_at_ms: number(kept.ends_at_ms) ?? 0, renewal: text(kept.renewal) };
+  } catch {
+    return NOTHING; // storage is forbidden, or another program's text is in it
+  }
+}
