@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 import api.protocol
 from api.middleware import Places
 
-CLOSED_WITHIN_S = 30.0
+CLOSED_WITHIN_S = 120.0
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
 
 

@@ -8,7 +8,7 @@ import anyio
 
 from api.imports import in_turn
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 
 
 def test_an_accounts_exports_wait_for_each_other_and_another_passes() -> None:

@@ -38,7 +38,7 @@ def log(stream: Stream) -> Iterator[logging.Logger]:
 
 
 def wait_for(text: str, stream: Stream) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while text not in stream.getvalue():
         assert time.monotonic() < deadline
         time.sleep(0.005)

@@ -17,7 +17,7 @@ from tests.support.server import Account, RunningServer
 
 HEAD_TIMEOUT_S = 1
 MAX_CONNECTIONS = 40
-CLOSED_WITHIN_S = 30.0
+CLOSED_WITHIN_S = 120.0
 UPLOAD = b"POST /public/v1/kb/spaces HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\nAuthorization: Bearer %b\r\n\r\n{"
 
 

@@ -316,7 +316,7 @@ def make_owner(account: Account) -> Owner:
     key = account.post("/public/v1/keys", json={"name": f"For the {SECRET}"}).json()
     partner = make_partner(account.server)
     client = partner.made(name=f"Client of the {SECRET}")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     for tool in ("search_communications", "search_memory"):
         while SECRET not in str(account.call_tool(tool, query=SECRET)):
             assert time.monotonic() < deadline, "the sweeper did not put it into the index"

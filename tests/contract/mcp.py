@@ -107,7 +107,7 @@ def text_of(result: types.CallToolResult) -> str:
     return content.text
 
 
-def wait_until(holds: Callable[[], bool], limit_s: float = 60) -> None:
+def wait_until(holds: Callable[[], bool], limit_s: float = 120) -> None:
     """The index follows by the sweeper."""
     deadline = time.monotonic() + limit_s
     while not holds():

@@ -22,7 +22,7 @@ from tests.support.server import Account, RunningServer
 
 ALL = {"search_documents", "list_kb_spaces", "search_communications", "get_communication", "search_memory"}
 DOCUMENTS = {"search_documents", "list_kb_spaces"}
-WAIT_S = 30.0
+WAIT_S = 120.0
 
 
 @pytest.fixture

@@ -76,7 +76,7 @@ def blobs_of(account: Account) -> set[str]:
 
 def wait_for_one_blob(account: Account) -> None:
     """The bytes of a replaced version go after the record that names the new ones is written."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(blobs_of(account)) != 1:
         assert time.monotonic() < deadline, blobs_of(account)
         time.sleep(0.05)

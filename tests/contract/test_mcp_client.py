@@ -22,7 +22,7 @@ from tests.contract.access import SECRET, TOOLS, Owner, make_owner
 from tests.contract.mcp import HANDSHAKE_VERSIONS, NEWEST, OLDEST, post, rpc, text_of, with_session
 from tests.support.server import Account, RunningServer
 
-INDEXED_S = 60.0
+INDEXED_S = 120.0
 VERSIONS = (*HANDSHAKE_VERSIONS, NEWEST)
 
 

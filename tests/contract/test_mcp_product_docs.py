@@ -14,7 +14,7 @@ from mcp_server.product_docs import page_files
 from tests.contract.mcp import found_by, refusal
 from tests.support.server import Account, RunningServer
 
-VECTORS_S = 60.0
+VECTORS_S = 120.0
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 

@@ -216,7 +216,7 @@ def test_a_link_that_nobody_paid_in_time_is_expired_and_takes_no_payment(account
 def test_the_sweeper_ends_links_that_outlived_their_time(account: Account) -> None:
     link = made(account)
     age(account.server, link, seconds=901)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     status = "pending"
     while status == "pending":
         assert time.monotonic() < deadline

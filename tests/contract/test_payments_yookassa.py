@@ -72,7 +72,7 @@ def expire(server: RunningServer, link: dict[str, Any]) -> None:
 
 
 def eventually(account: Account, link: dict[str, Any], status: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while read(account, link)["status"] != status:
         assert time.monotonic() < deadline, read(account, link)
         time.sleep(0.05)
@@ -303,7 +303,7 @@ def test_a_payment_that_stays_open_is_asked_about_less_and_less_and_a_day_long(
     waits = []
     for checks, age in ((0, timedelta()), (3, timedelta()), (30, timedelta()), (31, timedelta(hours=25))):
         change(shop, link, checks=checks, expires_at=now() - age, next_check_at=now())
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             with shop.database.read() as connection:
                 row = payments.get(client.tenant_id, connection, link["id"])
@@ -387,7 +387,7 @@ def test_a_retry_after_kill_9_makes_no_second_payment(tmp_path: Path) -> None:
             stand_in.breaks("hang")
             with ThreadPoolExecutor(1) as pool:
                 lost = pool.submit(_post_to_a_server_that_dies, client, headers)
-                deadline = time.monotonic() + 30
+                deadline = time.monotonic() + 120
                 while not stand_in.payments:
                     assert time.monotonic() < deadline
                     time.sleep(0.02)

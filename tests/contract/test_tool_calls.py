@@ -22,7 +22,7 @@ from tests.contract.mcp import OLDEST, post, rpc
 from tests.support.server import Account, RunningServer
 
 PATH = "/public/v1/tool-calls"
-WAIT_S = 30.0
+WAIT_S = 120.0
 FIELDS = {
     "id", "at", "actor", "tool", "arguments", "outcome", "error", "duration_ms", "items", "characters",
     "protocol_version", "client", "request_id",

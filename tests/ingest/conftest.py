@@ -12,7 +12,7 @@ import pytest
 
 from ingest.children import ChildPool
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def answer(request: dict[str, Any]) -> str:
     return '{"facts": []}' if '"facts"' in system else REPORT
 
 
-def wait_until(holds: Callable[[], bool], wait_s: float = 60) -> None:
+def wait_until(holds: Callable[[], bool], wait_s: float = 120) -> None:
     deadline = time.monotonic() + wait_s
     while not holds():
         assert time.monotonic() < deadline, "it did not come to that"

@@ -23,7 +23,7 @@ from store.migrate import migrate
 from store.settings import Settings
 from tests.support.server import Account, RunningServer
 
-WAIT_S = 60.0
+WAIT_S = 120.0
 
 
 def find(account: Account, query: str) -> list[str]:

@@ -19,7 +19,7 @@ from store.ids import new_id
 from tests.store.conftest import database as database
 from tests.support.server import Account, RunningServer
 
-WAIT_S = 60.0
+WAIT_S = 120.0
 WORD = "gravelmoth"
 
 

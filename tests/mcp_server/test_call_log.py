@@ -29,7 +29,7 @@ from tests.store.conftest import database as database
 from tests.store.test_tool_calls import add_tenant, listed
 from tests.support.migrated import migrated_sqlite
 
-WAIT_S = 30.0
+WAIT_S = 120.0
 
 
 class Found(BaseModel):

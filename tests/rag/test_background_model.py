@@ -79,7 +79,7 @@ async def chat(scripted: ScriptedModel, child: ScriptedChild, during: Any = None
 
 
 def eventually(holds: Any) -> bool:
-    deadline, pause = time.monotonic() + 20, threading.Event()
+    deadline, pause = time.monotonic() + 120, threading.Event()
     while not holds():
         if time.monotonic() > deadline:
             return False

@@ -36,7 +36,7 @@ def installed() -> tuple[str, Path]:
     return found
 
 
-def eventually(holds: Callable[[], bool], within_s: float = 30.0) -> bool:
+def eventually(holds: Callable[[], bool], within_s: float = 120.0) -> bool:
     deadline, pause = time.monotonic() + within_s, threading.Event()
     while not holds():
         if time.monotonic() > deadline:

@@ -310,7 +310,7 @@ def summarise(database: Database, tenant_id: str, call: str) -> None:
 def wait_for_a_lock(database: Database) -> None:
     """Until a transaction of this database waits for another one."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         with database.read() as connection:
             if connection.execute(sa.text(waiting)).scalar_one():

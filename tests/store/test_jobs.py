@@ -14,7 +14,7 @@ from store.database import Database
 from store.migrate import migrate
 from store.settings import Settings
 
-WAIT_S = 60.0
+WAIT_S = 120.0
 
 Start = Callable[..., subprocess.Popen[bytes]]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ingest.vision.capture import Capture, State, Status
 from ingest.vision.frames import Frame
 
-WAIT_S = 60.0
+WAIT_S = 120.0
 
 
 class History:
