@@ -48,6 +48,8 @@ from api import (
     speakers,
     speech,
     tool_calls,
+    vision,
+    vision_events,
     widget,
 )
 from api.errors import INTEGRATION_PATH, error_response
@@ -67,6 +69,7 @@ from ingest import evaluations as evaluating
 from ingest.documents import document_job
 from ingest.maintenance import Maintenance
 from ingest.retention import ToolCallSweep
+from ingest.vision.supervisor import CameraSupervisor
 from ingest.workshop import Workshop, open_workshop
 from mcp_server.call_log import CallLog
 from mcp_server.endpoint import McpEndpoint
@@ -105,6 +108,7 @@ LAYERS = {
         ),
     ),
     "integration": (INTEGRATION_PATH, integration.OPERATIONS),
+    "vision": ("/vision", (*vision.OPERATIONS, *vision_events.OPERATIONS)),
 }
 
 
@@ -128,7 +132,8 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         keyring = Keyring.of(settings)
         takings = Payments(settings, house.database, keyring)
         answers = Answers()
-        services = Services(settings, keyring, house, registry, agent, answers, takings, calls_made)
+        cameras = CameraSupervisor(settings, house.database)
+        services = Services(settings, keyring, house, registry, agent, answers, takings, calls_made, cameras)
         app.state.services = services
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
         # Uploads that wait to be looked at keep no thread from the other endpoints.
@@ -164,11 +169,13 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             webhooks.open_sender(settings, house.database, services.keyring, house.jobs)
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.sweep)
+            cameras.start()
             async with endpoint.running():
                 _settle()
                 yield
         finally:
             REGISTRY.unregister(collector)
+            await run_in_threadpool(cameras.close)
             await answers.aclose()
             await agent.aclose()
             await run_in_threadpool(calls_made.close)
@@ -179,6 +186,7 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         *site.routes(),
         *guide.ROUTES,
         *widget.ROUTES,
+        *vision_events.ROUTES,
         *payments.ROUTES,
         *checkout.ROUTES,
         *cabinet.ROUTES,

@@ -9,6 +9,7 @@ TITLES = {
     "speech": "Parley Speech API",
     "public": "Parley Public API",
     "integration": "Parley Integration API",
+    "vision": "Parley Vision API",
 }
 
 _KEY = (
@@ -47,6 +48,12 @@ INTRODUCTIONS = {
         + "\n"
         + _COMMON.format(body=_SHARED_BODY)
     ),
+    "vision": (
+        "Cameras in, events out. Register an RTSP camera (H.264) and say what to look for: `traffic`, `ppe`, `safety`, "
+        "`lpr` or `barcode`. What is seen is an event, once for each thing, in the list and by webhook.\n\n"
+        "## Authentication\nSend your API key (`sk_live_…`) as `Authorization: Bearer <key>`. The account needs the "
+        "Vision module, else 403 `feature_disabled`. A paused client may read.\n" + _COMMON.format(body=_SHARED_BODY)
+    ),
     "integration": (
         "For partners that connect clients of their own: make a client, give it keys, pause it and take it up again. "
         "The client then uses the Speech and Public APIs with its own key.\n\n## Authentication\n"
@@ -79,6 +86,8 @@ TAGS = {
     "tool_calls": "Account",
     "quality": "Account",
     "integration": "Clients",
+    "vision": "Streams",
+    "vision_events": "Events and analytics",
 }
 
 STATUSES = {
@@ -90,6 +99,7 @@ STATUSES = {
     304: "Unchanged since the given ETag",
     400: "The parameters or the body are invalid",
     401: "The key is missing, malformed, unknown or revoked",
+    402: "All that the plan has is in use",
     403: "The client is paused, or lacks the feature",
     404: "There is no such thing, or it is another account's",
     408: "The request came too slowly",
@@ -271,4 +281,25 @@ OPERATIONS = {
     "rotate_client_key": "Ends the client's key at once and answers with a new one, shown this once.",
     "deactivate_client": "Pauses a client: it keeps its keys, may read and top up, and is refused paid work.",
     "reactivate_client": "Takes a paused client up again, with a new key; the earlier one ends.",
+    "list_streams": "The account's cameras, oldest first.",
+    "create_stream": (
+        "Registers a camera and begins to watch it. The address's form is checked at once: 400 `invalid_rtsp`. That "
+        "the camera is there and sends H.264 shows while connecting: until then `status` is `connecting`, and where it "
+        "is not so, `error`, with a `message`. All cameras of the plan in use: 402 `stream_limit_exceeded`."
+    ),
+    "read_stream": (
+        "How it goes with a camera: `connecting`, `online`, `reconnecting` (it was lost and is tried again), `offline` "
+        "(lost for half a minute), `error` (trying again soon mends nothing)."
+    ),
+    "update_stream": (
+        "Changes what is named: the address, the scenarios, and the zones (polygons in relative coordinates: "
+        "restricted, queue or entrance). Watching begins anew."
+    ),
+    "delete_stream": "Ends the watching and forgets the address. Events stay as long as events are kept.",
+    "list_events": "What was seen, newest first: one event for each thing, however long it is in the picture.",
+    "read_traffic": "Visitors and queues by the hour or day of UTC. A visitor who comes again on a day is known again.",
+    "read_heatmap": (
+        "How long people stood where, in person-seconds by cell of the picture; as a picture to be laid over the "
+        "camera's with `Accept: image/png`."
+    ),
 }

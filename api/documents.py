@@ -198,7 +198,7 @@ def read_file(call: Call[NoInput, NoInput]) -> Response:
     file = StoredFile(
         f"{document.id}.{document.version}", document.blob_key, document.mime or "", name, is_attachment=True
     )
-    return send_file(call, file, NotFound("The document was not fetched yet."))
+    return send_file(call.services, call.request, file, NotFound("The document was not fetched yet."))
 
 
 def list_chunks(call: Call[PageQuery, NoInput]) -> ChunkList:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from api.errors import error_response
 from api.http import Call, NoInput, Operation
+from api.services import Services
 from api.speech_tasks import CACHE_CONTROL, matches
 from store import media, transcriptions
 from store.blobs import BlobMissing
@@ -78,16 +80,16 @@ class StoredFile:
 
 
 def read_media(call: Call[NoInput, NoInput]) -> Response:
-    return send_file(call, _file(call), _unknown())
+    return send_file(call.services, call.request, _file(call), _unknown())
 
 
-def send_file(call: Call[NoInput, NoInput], file: StoredFile, unknown: NotFound) -> Response:
+def send_file(services: Services, asked: Request, file: StoredFile, unknown: NotFound) -> Response:
     """The file, a part of it, or that it is as the caller knows it. Raises `unknown` where its bytes are gone."""
-    blobs = call.services.workshop.blobs
+    blobs = services.workshop.blobs
     try:
         size = blobs.size(file.blob_key)
         headers = _headers(file, size)
-        request = call.request.headers
+        request = asked.headers
         if matches(request.get("if-none-match"), headers["ETag"]):
             return Response(status_code=304, headers={name: headers[name] for name in ("ETag", "Cache-Control")})
         # A part of an older file is no part of this one.
@@ -98,13 +100,13 @@ def send_file(call: Call[NoInput, NoInput], file: StoredFile, unknown: NotFound)
             headers["Content-Range"] = part.content_range
         headers["Content-Length"] = str(end - first)
         status = 206 if part else 200
-        if call.request.method == "HEAD":
+        if asked.method == "HEAD":
             return Response(status_code=status, headers=headers)
         return StreamingResponse(blobs.stream(file.blob_key, first, end), status_code=status, headers=headers)
     except BlobMissing:
         raise unknown from None
     except RangeNotSatisfiable as error:
-        answer = error_response(error, call.request.scope["path"])
+        answer = error_response(error, asked.scope["path"])
         answer.headers["Content-Range"] = f"bytes */{size}"
         return answer
 

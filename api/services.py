@@ -8,6 +8,7 @@ from accounts.keys import Keyring
 from accounts.payments import Payments
 from chat.agent import Agent
 from chat.answers import Answers
+from ingest.vision.supervisor import CameraSupervisor
 from ingest.workshop import Workshop
 from mcp_server.call_log import CallLog
 from mcp_server.registry import Registry
@@ -25,6 +26,7 @@ class Services:
     answers: Answers
     payments: Payments
     calls: CallLog
+    cameras: CameraSupervisor
 
     @property
     def database(self) -> Database:

@@ -40,6 +40,8 @@ tenants = sa.Table(
     sa.Column("qc_enabled", sa.Boolean, nullable=False, server_default=sa.true()),
     # Voices are biometric data: remembered only where the account says so.
     sa.Column("voices_enabled", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("camera_limit", sa.Integer, nullable=False, server_default="4"),
+    sa.Column("camera_days", sa.Integer, nullable=False, server_default="30"),  # how long their events are kept
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("integration_id", "external_id"),
@@ -91,6 +93,8 @@ class Tenant:
     memory_enabled: bool
     qc_enabled: bool
     voices_enabled: bool
+    camera_limit: int
+    camera_days: int
     created_at: datetime
     updated_at: datetime
 
@@ -149,6 +153,8 @@ def create_tenant(
         "memory_enabled": True,
         "qc_enabled": True,
         "voices_enabled": False,
+        "camera_limit": 4,
+        "camera_days": 30,
         "created_at": made_at,
         "updated_at": made_at,
     }

@@ -56,6 +56,14 @@ class NotAuthenticated(ParleyError):
     default_code = "invalid_api_key"
 
 
+class StreamLimitExceeded(ParleyError):
+    """All cameras of the plan are in use."""
+
+    status = 402
+    type = "permission_error"
+    default_code = "stream_limit_exceeded"
+
+
 class NotPermitted(ParleyError):
     """`code` is client_inactive, feature_disabled or ip_not_allowed."""
 

@@ -73,6 +73,21 @@ class Settings(BaseSettings):
         description="Networks besides public ones that fileUrl, webhook_url and document links may reach, "
         "comma-separated.",
     )
+    camera_networks: CommaSeparated = Field(
+        (),
+        description="Networks besides public and private ones where rtsp_url may point, comma-separated.",
+    )
+    camera_places: int = Field(0, ge=0, description="Camera streams that one process watches. 0: eight for each core.")
+    camera_fps: float = Field(10.0, gt=0, le=60, description="Pictures a second of a stream that are looked at.")
+    camera_lease_s: float = Field(
+        15.0, gt=1, description="Silence after which a worker's camera streams are taken over."
+    )
+    vision_models: CommaSeparated = Field(
+        (),
+        description="Own detectors: `objects=PATH`, and so for poses, plates, ppe, fire, people (re-identification) "
+        "and ru_plates, comma-separated; an ONNX file or an OpenVINO folder. Empty: the best that are installed.",
+    )
+    detector_threads: int = Field(0, ge=0, description="Threads of the detector. 0: the machine's cores.")
     webhook_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
         (15, 60, 300, 900, 3600, 14400), description="Seconds between the tries of a webhook, comma-separated."
     )
@@ -199,6 +214,8 @@ class Settings(BaseSettings):
     @field_validator(
         "trusted_proxies",
         "allowed_networks",
+        "camera_networks",
+        "vision_models",
         "chat_models",
         "webhook_retry_schedule",
         "analysis_retry_schedule",

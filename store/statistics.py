@@ -44,8 +44,9 @@ class Statistics:
         has_grown = pages >= max(self._pages * GROWTH, self._pages + LEAST_GROWTH_PAGES)
         if not has_grown and time.monotonic() - self._gathered_s < EVERY_S:
             return
-        self._gathered_s, self._pages = time.monotonic(), pages
         with self._database.write(durable=False) as connection:
             connection.exec_driver_sql(f"PRAGMA analysis_limit={_ROWS_LOOKED_AT}")
             connection.exec_driver_sql("ANALYZE")
+        # Only now: where somebody else wrote for too long, the next sweep tries again.
+        self._gathered_s, self._pages = time.monotonic(), pages
         self._database.reconnect()  # a connection reads them when it is opened

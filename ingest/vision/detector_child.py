@@ -1,0 +1,117 @@
+"""What runs in a detector's child process: networks that look at the pictures in shared memory."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import threading
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ingest.child_main import receive, send
+from ingest.vision.detect_messages import Picture, answer, described, parse_question, table_of
+from ingest.vision.detect_poses import Poses, poses_of
+from ingest.vision.detect_slots import planes_of, square_in
+from ingest.vision.network_files import NetworkUnusable
+from ingest.vision.networks import Network, open_network
+from ingest.vision.yolo import Boxes, Floats, boxes_of, fit_into
+
+
+def serve_detector(socket_number: int, memory_number: int, settings_json: str) -> None:
+    """The child's life: answers one question after another until the server goes away. Never returns.
+
+    `settings_json`: `models` (paths by name), `threads`, `runtime` (or null), `nice`.
+    """
+    # The server decides when a child ends: on Ctrl-C or a service manager's SIGTERM it may still be at work.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Native code that crashes on a network is expected now and then: no core file for each.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    connection = socket.socket(fileno=socket_number)
+    connection.set_inheritable(False)
+    threading.Thread(target=_die_with_the_server, args=(connection,), daemon=True).start()
+    settings = json.loads(settings_json)
+    os.nice(settings["nice"])
+    memory = mmap.mmap(memory_number, 0, prot=mmap.PROT_READ)
+    os.close(memory_number)
+    networks = _Networks(settings)
+    while True:
+        message = receive(connection, None)
+        if message is None:
+            os._exit(0)
+        try:
+            send(connection, _answer(message, networks, memory))
+        except OSError:
+            os._exit(0)
+
+
+def _die_with_the_server(connection: socket.socket) -> None:
+    """Ends the child when the server's end of the socket closes, even in the middle of work."""
+    poll = select.poll()
+    poll.register(connection, select.POLLHUP | select.POLLRDHUP)
+    poll.poll()
+    os.killpg(0, signal.SIGKILL)
+
+
+class _Networks:
+    """Opened when they are first asked for. One that is unusable stays so for the child's life: to try a large file
+    again for each picture would hold up all streams."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._opened: dict[str, Network | str] = {}
+
+    def get(self, model: str) -> Network:
+        """Raises NetworkUnusable."""
+        found = self._opened.get(model)
+        if found is None:
+            try:
+                path, runtime = Path(self._settings["models"][model]), self._settings["runtime"]
+                found = open_network(path, self._settings["threads"], runtime)
+            except NetworkUnusable as error:
+                found = str(error)
+            self._opened[model] = found
+        if isinstance(found, str):
+            raise NetworkUnusable(found)
+        return found
+
+
+def _answer(message: bytearray, networks: _Networks, memory: mmap.mmap) -> bytes:
+    try:
+        model, size, pictures = parse_question(message)
+        network = networks.get(model)
+        if not pictures:
+            return answer(described(network))
+        assert size == network.size, "the server knows the size from this child"
+        planes = planes_of([square_in(memory, picture.slot, size) for picture in pictures])
+        outputs = network.run(planes)
+        return answer({}, [table_of(_found(*each, network)) for each in zip(outputs, pictures, strict=True)])
+    except NetworkUnusable as error:
+        return answer({"error": "unusable", "text": str(error)})
+    # Whatever the library raises belongs to the callers in the server; the child lives on.
+    except Exception:
+        return answer({"error": "failed", "text": traceback.format_exc()[-4000:]})
+
+
+def _found(output: Floats, picture: Picture, network: Network) -> Boxes | Poses:
+    fit = fit_into(picture.width, picture.height, network.size)
+    if network.task == "pose":
+        poses = poses_of(output, fit, classes=len(network.names), confidence=picture.confidence)
+        if picture.classes is None:
+            return poses
+        chosen = np.isin(poses.boxes.classes, picture.classes)
+        return Poses(_chosen(poses.boxes, chosen), poses.keypoints[chosen])
+    boxes = boxes_of(output, fit, layout=network.layout, confidence=picture.confidence, classes=len(network.names))
+    return boxes if picture.classes is None else _chosen(boxes, np.isin(boxes.classes, picture.classes))
+
+
+def _chosen(boxes: Boxes, which: np.ndarray[Any, np.dtype[np.bool_]]) -> Boxes:
+    return Boxes(boxes.xyxy[which], boxes.scores[which], boxes.classes[which])

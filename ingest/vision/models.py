@@ -1,0 +1,59 @@
+"""Which detectors there are: those that the settings name, else those that are installed, the best first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from store import weights
+from store.errors import InvalidRequest
+from store.settings import Settings
+
+Role = Literal["objects", "poses", "plates", "ppe", "fire", "people", "ru_plates"]
+"""What a model is for: people and vehicles, poses, plates, protective equipment, fire and smoke, telling people apart,
+text of Russian plates."""
+
+# Names of `parley models list`, then of files and folders in PARLEY_MODELS_DIR.
+_KNOWN: Mapping[Role, tuple[str, ...]] = {
+    "objects": ("yolov8n-coco-int8-openvino", "yolov8n", "yolo11n"),
+    "poses": ("yolov8n-pose-int8-openvino", "yolov8n-pose"),
+    "plates": ("plate-detector-fastanpr", "plate-detector-yolov5n"),
+    "ppe": ("ppe-helmet-vest-yolov5n",),
+    "fire": ("fire-smoke",),
+    "people": ("osnet_x0_25_msmt17",),
+    "ru_plates": ("ru-plate-ocr-stn-lprnet",),
+}
+
+
+def find_models(settings: Settings) -> dict[Role, Path]:
+    """The file or folder of each model that is there. Raises InvalidRequest for a setting that names none."""
+    named = _named(settings)
+    found: dict[Role, Path] = {}
+    for role, names in _KNOWN.items():
+        path = named.get(role) or next(filter(None, (_installed(settings, name) for name in names)), None)
+        if path is not None:
+            found[role] = path
+    return found
+
+
+def _named(settings: Settings) -> dict[Role, Path]:
+    named: dict[Role, Path] = {}
+    for text in settings.vision_models:
+        role, _, place = text.partition("=")
+        path = Path(place)
+        if role not in get_args(Role) or not path.exists():
+            raise InvalidRequest(f"PARLEY_VISION_MODELS: {text[:200]!r} is no role and path that exists.")
+        named[cast(Role, role)] = path
+    return named
+
+
+def _installed(settings: Settings, name: str) -> Path | None:
+    if any(model.name == name for model in weights.catalog()):
+        folder = weights.find(settings, name)
+        if folder is not None:
+            return next(folder.glob("*.onnx"), folder)
+    if settings.models_dir is None:
+        return None
+    places = (settings.models_dir / name, settings.models_dir / f"{name}.onnx")
+    return next((place for place in places if place.exists()), None)

@@ -1,0 +1,151 @@
+"""Finds plates in a picture and reads them, and the numbers on containers.
+
+A plate is read in several cuts, since the detector's boxes are too tall by an amount that differs. What is told is the
+text that all of them together make likeliest, a known format being likelier than none; its confidence is the chance
+that they give it. Russian plates have a network of their own, which answers with a Russian plate whatever it is shown:
+it is believed as far as the general one saw the same characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.vision.plate_crops import cut_out, two_lines
+from ingest.vision.plate_lattice import chance_of, formatted_texts, free_text, joined
+from ingest.vision.networks import open_network
+from ingest.vision.plate_lines import LineReader, RussianReader, TextFinder, straightened
+from ingest.vision.scenarios.container_numbers import read_container_number
+from ingest.vision.scenarios.findings import Box
+from ingest.vision.scenarios.plate_formats import FORMATS
+from ingest.vision.scenarios.plates import PlateReading
+from ingest.vision.yolo import Boxes, boxes_of, letterbox
+
+Pixels = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float32]
+
+CUTS = ((0.10, 0.0), (0.16, 0.01), (0.22, 0.02))
+"""Shares of the box's height and width that are taken off at each side."""
+PLATE_CONFIDENCE = 0.25
+LEAST_CHARACTERS = 4
+MOST_CHARACTERS = 10
+_FORMLESS = 0.02
+"""How likely a text of no known format is, beside one of a known."""
+_SAME_CHARACTERS = 0.6
+_MOST_READINGS = 5
+_RUSSIAN = tuple(number for number, form in enumerate(FORMATS) if form.country == "RU")
+
+
+class PlateReader:
+    """Not for several threads. `detector_path`: of a YOLO network for plates. Raises NetworkUnusable where that is
+    none, FileNotFoundError where the file of another network is missing."""
+
+    def __init__(self, detector_path: Path, ru_ocr_path: Path | None = None, threads: int = 1) -> None:
+        self._detector = open_network(detector_path, threads)
+        self._lines = LineReader(threads)
+        self._russian = RussianReader(ru_ocr_path, threads) if ru_ocr_path is not None else None
+        self._texts: TextFinder | None = None
+        self._threads = threads
+
+    def find(self, image: Pixels, confidence: float = PLATE_CONFIDENCE) -> Boxes:
+        """The plates in a picture (height x width x 3, RGB), a margin around each."""
+        planes, fit = letterbox(image, self._detector.size)
+        (output,) = self._detector.run(planes)
+        return boxes_of(output, fit, layout=self._detector.layout, confidence=confidence)
+
+    def read(self, image: Pixels, box: Sequence[float]) -> list[PlateReading]:
+        """What a plate that `find` found says, the likeliest first; nothing where nothing is legible."""
+        cuts = [cut_out(image, box, off_height=down, off_width=across) for down, across in CUTS]
+        crops = [cut for cut in cuts if cut is not None]
+        if not crops:
+            return []
+        seen = self._seen(crops)
+        readings = _readings(seen, None)
+        if self._russian is not None:
+            readings = _with_russian(readings, _readings(self._russian.read(crops), _RUSSIAN), seen)
+        return sorted(readings, key=lambda reading: -reading.confidence)
+
+    def _seen(self, crops: Sequence[Pixels]) -> list[Floats]:
+        """A lattice for each cut, as one line or as two, whichever is clearer."""
+        halves = [two_lines(crop) for crop in crops]
+        parts = [half for pair in halves if pair is not None for half in pair]
+        lattices = self._lines.read([*crops, *parts])
+        whole, rest = lattices[: len(crops)], iter(lattices[len(crops) :])
+        seen = []
+        for lattice, pair in zip(whole, halves, strict=True):
+            options = [lattice] if pair is None else [lattice, joined([next(rest), next(rest)])]
+            seen.append(max(options, key=_clearness))
+        return seen
+
+    def read_container(self, image: Pixels, box: Box) -> PlateReading | None:
+        """The number on a container (ISO 6346) inside a box; None where none is read whose check digit fits."""
+        crop = cut_out(image, box)
+        if crop is None:
+            return None
+        if self._texts is None:
+            self._texts = TextFinder(self._threads)
+        pieces = [straightened(crop, corners) for corners in self._texts.find(crop)]
+        lattices = self._lines.read(pieces)
+        texts = [free_text(lattice) for lattice in lattices]
+        # A number stands in one line, or in two or three below each other.
+        for count in (1, 2, 3):
+            for start in range(len(texts) - count + 1):
+                some = slice(start, start + count)
+                number = read_container_number("".join(texts[some]))
+                if number is not None:
+                    sure = [chance_of(*pair) for pair in zip(lattices[some], texts[some], strict=True)]
+                    return PlateReading(number, float(np.prod(sure)), kind="container")
+        return None
+
+
+def _clearness(lattice: Floats) -> float:
+    """Of equally clear texts the longer one: half a plate is often very clear."""
+    text = free_text(lattice)
+    return chance_of(lattice, text) * min(len(text), 6)
+
+
+def _readings(lattices: Sequence[Floats], formats: Sequence[int] | None) -> list[PlateReading]:
+    """Texts with their chances over all cuts: of each format, and without one where `formats` is None."""
+    fitting: dict[str, tuple[int, ...]] = {}
+    for lattice in lattices:
+        fitting |= formatted_texts(lattice, formats)
+        text = free_text(lattice)
+        if formats is None and LEAST_CHARACTERS <= len(text) <= MOST_CHARACTERS:
+            fitting.setdefault(text, ())
+    chances = {text: float(np.mean([chance_of(lattice, text) for lattice in lattices])) for text in fitting}
+    weights = {text: chance * (1.0 if fitting[text] else _FORMLESS) for text, chance in chances.items()}
+    total = sum(weights.values()) + _FORMLESS * max(0.0, 1.0 - sum(chances.values()))
+    best = sorted(weights, key=lambda text: -weights[text])[:_MOST_READINGS]
+    return [_reading(text, weights[text] / total, fitting[text]) for text in best]
+
+
+def _with_russian(
+    general: list[PlateReading], russian: list[PlateReading], seen: Sequence[Floats]
+) -> list[PlateReading]:
+    if not russian or not general:
+        return general
+    texts = [free_text(lattice) for lattice in seen]
+    best = russian[0]
+    alike = max(SequenceMatcher(None, text, best.text, autojunk=False).ratio() for text in texts)
+    if alike < _SAME_CHARACTERS:
+        return general
+    same = next((reading for reading in general if reading.text == best.text), None)
+    confidence = best.confidence * alike**0.5
+    if same is not None:
+        confidence = 1 - (1 - best.confidence) * (1 - same.confidence)
+    others = [reading for reading in general if reading.text != best.text]
+    return [_reading(best.text, confidence, _numbers(best)), *others]
+
+
+def _numbers(reading: PlateReading) -> tuple[int, ...]:
+    return tuple(number for number in _RUSSIAN if FORMATS[number].pattern.replace("R", "D") == reading.form)
+
+
+def _reading(text: str, confidence: float, formats: Sequence[int]) -> PlateReading:
+    countries = {FORMATS[number].country for number in formats}
+    form = FORMATS[formats[0]].pattern.replace("R", "D") if formats else ""
+    return PlateReading(text, confidence, countries.pop() if len(countries) == 1 else "", form)

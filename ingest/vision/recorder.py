@@ -1,0 +1,183 @@
+"""Writes what was found: the event, what it counts for, and its webhook, in one transaction; its picture before that,
+so that no event ever points at a picture that is not there."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import structlog
+from PIL import Image
+
+from accounts import webhooks
+from ingest.vision.frames import Frame
+from ingest.vision.scenarios.findings import EventType, Finding
+from store import camera_events, camera_streams, camera_traffic
+from store.blobs import Blobs
+from store.camera_streams import Health, Scenario, Stream
+from store.camera_traffic import Heat
+from store.database import Database
+from store.deliveries import Delivery
+from store.ids import new_id
+
+log = structlog.get_logger(__name__)
+
+SCENARIOS: dict[EventType, Scenario] = {
+    "person_entered": "traffic",
+    "person_left": "traffic",
+    "queue_formed": "traffic",
+    "queue_cleared": "traffic",
+    "no_helmet": "ppe",
+    "no_vest": "ppe",
+    "no_mask": "ppe",
+    "no_gloves": "ppe",
+    "fire": "safety",
+    "smoke": "safety",
+    "fall": "safety",
+    "zone_intrusion": "safety",
+    "plate_read": "lpr",
+    "container_read": "lpr",
+    "barcode_read": "barcode",
+}
+_QUALITY = 85
+_WIDEST = 1280
+
+
+class LeaseLost(Exception):
+    """Another worker has the stream by now: nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What was counted since it was last written."""
+
+    waited: int = 0
+    waited_s: float = 0.0
+    heat: Heat | None = None
+
+
+class Recorder:
+    """A worker's. Safe for many threads."""
+
+    def __init__(
+        self, database: Database, blobs: Blobs, worker_id: str, *, on_delivery: Callable[[Delivery], None]
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._worker_id = worker_id
+        self._on_delivery = on_delivery
+
+    def record(
+        self, stream: Stream, frame: Frame, image: npt.NDArray[np.uint8], finding: Finding, subject: str
+    ) -> bool:
+        """One finding as an event; False where it was recorded before. Raises LeaseLost, and what the stores raise."""
+        event_id = new_id()
+        key = self._keep_picture(stream, event_id, image)
+        is_new, delivery = False, None
+        try:
+            with self._database.write() as connection:
+                self._require_lease(connection, stream)
+                is_new = camera_events.add(
+                    stream.tenant_id,
+                    connection,
+                    stream.id,
+                    event_id,
+                    subject=subject,
+                    scenario=SCENARIOS[finding.type],
+                    kind=finding.type,
+                    confidence=finding.confidence,
+                    occurred_at=frame.seen_at,
+                    details=_metadata(frame, finding),
+                    snapshot_key=key,
+                )
+                if is_new:
+                    self._count(connection, stream, frame.seen_at, finding.type)
+                    delivery = self._emit(connection, stream, event_id)
+        finally:
+            if not is_new:
+                self._blobs.delete(key)
+        if delivery is not None:
+            self._on_delivery(delivery)
+        return is_new
+
+    def add_sums(self, stream: Stream, at: datetime, sums: Sums) -> None:
+        """Raises LeaseLost."""
+        with self._database.write(durable=False) as connection:
+            self._require_lease(connection, stream)
+            camera_traffic.add(
+                stream.tenant_id,
+                connection,
+                stream.id,
+                _hour(at),
+                waited=sums.waited,
+                waited_s=sums.waited_s,
+                heat=sums.heat,
+            )
+
+    def add_visitor(self, stream: Stream, at: datetime, visitor: int) -> None:
+        """Raises LeaseLost."""
+        with self._database.write() as connection:
+            self._require_lease(connection, stream)
+            camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, _hour(at), visitor)
+
+    def report(self, stream: Stream, health: Health, progress: bytes | None) -> None:
+        with self._database.write(durable=False) as connection:
+            camera_streams.report_health(stream.tenant_id, connection, stream.id, self._worker_id, health, progress)
+
+    def _require_lease(self, connection: Any, stream: Stream) -> None:
+        if not camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id, lock=True):
+            raise LeaseLost
+
+    def _keep_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8]) -> str:
+        key = f"camera-snapshots/{stream.tenant_id}/{stream.id}/{event_id}.jpg"
+        self._blobs.put(key, as_jpeg(image))
+        return key
+
+    @staticmethod
+    def _count(connection: Any, stream: Stream, at: datetime, kind: EventType) -> None:
+        if kind in ("person_entered", "person_left"):
+            came = kind == "person_entered"
+            camera_traffic.add(stream.tenant_id, connection, stream.id, _hour(at), entered=came, left=not came)
+
+    @staticmethod
+    def _emit(connection: Any, stream: Stream, event_id: str) -> Delivery | None:
+        if not stream.webhook_url:
+            return None
+        return webhooks.emit(
+            stream.tenant_id,
+            connection,
+            event="detection.created",
+            subject=event_id,
+            fields={"event_id": event_id, "stream_id": stream.id},
+            url=stream.webhook_url,
+            key_id=stream.key_id,
+        )
+
+
+def as_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
+    """A picture (height x width x 3, RGB) as a file, at most 1280 pixels wide."""
+    picture = Image.fromarray(image)
+    if picture.width > _WIDEST:
+        picture = picture.resize((_WIDEST, round(picture.height * _WIDEST / picture.width)), reducing_gap=2.0)
+    made = io.BytesIO()
+    picture.save(made, "JPEG", quality=_QUALITY)
+    return made.getvalue()
+
+
+def _metadata(frame: Frame, finding: Finding) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "zone": finding.zone,
+        "track_id": finding.number,
+        "box": None if finding.box is None else [round(value) for value in finding.box],
+        "frame": {"width": frame.width, "height": frame.height},
+    }
+    return {name: value for name, value in known.items() if value is not None} | dict(finding.details)
+
+
+def _hour(at: datetime) -> datetime:
+    return at.replace(minute=0, second=0, microsecond=0)

@@ -1,0 +1,147 @@
+"""Plates of vehicles and numbers of containers: many readings in, one event for each visit out.
+
+All texts are capital Latin letters and digits without gaps. The twelve Cyrillic letters of Russian plates are kept as
+the Latin ones that they look like, so that a plate has one form however it was typed or read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ingest.vision.scenarios.container_numbers import read_container_number
+from ingest.vision.scenarios.findings import Finding, Tracked
+from ingest.vision.scenarios.plate_votes import Votes
+
+AWAY_S = 10.0
+"""A plate that was out of view for longer comes back as a new visit."""
+SETTLED_VOTES = 3
+SETTLED_SHARE = 0.75
+GOOD_ENOUGH = 0.5
+"""What a reading must have for an event when its track ends unsettled."""
+_MOST_TRACKS = 1000
+_MOST_TEXTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PlateReading:
+    """What was read in one picture. `confidence`: the chance that the whole text is right, 0 to 1. `country`: ISO
+    3166-1 alpha-2, empty where several countries have such plates, or none that is known. `form`: letters as L, digits
+    as D, empty for a text of no known format."""
+
+    text: str
+    confidence: float
+    country: str = ""
+    form: str = ""
+    kind: Literal["plate", "container"] = "plate"
+
+
+@dataclass
+class _Track:
+    votes: Votes = field(default_factory=Votes)
+    readings: dict[str, PlateReading] = field(default_factory=dict)  # the surest one of each text
+    last: Tracked | None = None
+    told: str | None = None
+
+
+_Kind = Literal["plate", "container"]
+_KINDS: tuple[_Kind, ...] = ("plate", "container")
+
+
+class Plates:
+    """One camera's. Not for several threads."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[tuple[int, _Kind], _Track] = {}
+        self._seen_s: dict[tuple[_Kind, str], float] = {}
+        self._told = 0
+
+    def step(
+        self,
+        now_s: float,
+        tracked: Sequence[Tracked],
+        readings: Mapping[int, Sequence[PlateReading]],
+        ended: Sequence[int],
+    ) -> list[Finding]:
+        """What a frame at `now_s` (monotonic) tells. `tracked`: the vehicles, plates or containers in it; `readings`:
+        by their numbers what was read on them in this frame, of which the surest of each kind counts; `ended`: tracks
+        that the tracker has given up."""
+        self._forget(now_s)
+        findings: list[Finding] = []
+        for thing in tracked:
+            for kind in _KINDS:
+                of_kind = [each for each in readings.get(thing.number, ()) if each.kind == kind and each.text]
+                track = self._tracks.get((thing.number, kind))
+                if track is None and of_kind:
+                    track = self._tracks.setdefault((thing.number, kind), _Track())
+                if track is None:
+                    continue
+                track.last = thing
+                if of_kind and track.told is None:
+                    _vote(track, max(of_kind, key=lambda reading: reading.confidence))
+                findings += self._settled(now_s, kind, track)
+        for number in ended:
+            for kind in _KINDS:
+                track = self._tracks.pop((number, kind), None)
+                if track is not None:
+                    findings += self._tell(now_s, kind, track, GOOD_ENOUGH)
+        return findings
+
+    def _settled(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
+        if track.told is not None:
+            self._seen_s[kind, track.told] = now_s
+            return []
+        agreed = track.votes.reading()
+        if agreed is None or agreed.votes < SETTLED_VOTES or agreed.confidence < SETTLED_SHARE:
+            return []
+        # Many votes for what no reader was ever half sure of are the same mistake many times.
+        return self._tell(now_s, kind, track, GOOD_ENOUGH)
+
+    def _tell(self, now_s: float, kind: _Kind, track: _Track, least: float) -> list[Finding]:
+        """The event of a track, unless it was told, is too doubtful, or the same text was here a moment ago."""
+        agreed = track.votes.reading()
+        if track.told is not None or agreed is None or track.last is None:
+            return []
+        surest = track.readings.get(agreed.text)
+        if surest is None or surest.confidence * agreed.confidence < least:
+            return []
+        track.told = agreed.text
+        was_here = (kind, agreed.text) in self._seen_s
+        self._seen_s[kind, agreed.text] = now_s
+        if was_here:
+            return []
+        self._told += 1
+        details: dict[str, str | int | float] = {"text": agreed.text, "votes": agreed.votes}
+        if kind == "plate":
+            details |= {"country": surest.country, "format": surest.form}
+        else:
+            details |= {"check_digit": int(agreed.text[-1])}
+        return [
+            Finding(
+                "plate_read" if kind == "plate" else "container_read",
+                f"{agreed.text}:{self._told}",
+                surest.confidence * agreed.confidence,
+                track.last.box,
+                track.last.number,
+                details=details,
+            )
+        ]
+
+    def _forget(self, now_s: float) -> None:
+        for key in [key for key, seen_s in self._seen_s.items() if now_s - seen_s > AWAY_S]:
+            del self._seen_s[key]
+        while len(self._tracks) > _MOST_TRACKS:
+            del self._tracks[next(iter(self._tracks))]
+
+
+def _vote(track: _Track, reading: PlateReading) -> None:
+    """A container's number without the digit that checks it is no number."""
+    if reading.kind == "container" and read_container_number(reading.text) != reading.text:
+        return
+    track.votes.add(reading.text, reading.confidence)
+    known = track.readings.get(reading.text)
+    if known is None and len(track.readings) >= _MOST_TEXTS:
+        return
+    if known is None or reading.confidence > known.confidence:
+        track.readings[reading.text] = reading

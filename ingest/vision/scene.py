@@ -1,0 +1,288 @@
+"""What happens in front of one camera: each picture that is looked at goes through the trackers and the scenarios that
+the stream asks for, and out come findings, visitors and sums."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from ingest.vision.eyes import Eyes
+from ingest.vision.frames import Frame
+from ingest.vision.motion import WIDTH
+from ingest.vision.recorder import Sums
+from ingest.vision.reidentify import cut_out
+from ingest.vision.remembered import Remembered, overlap
+from ingest.vision.scenarios.barcodes import Barcodes, read_codes
+from ingest.vision.scenarios.falls import Falls, Pose
+from ingest.vision.scenarios.findings import Box, Finding, Tracked
+from ingest.vision.scenarios.fire import Fire
+from ingest.vision.scenarios.intrusion import Intrusion
+from ingest.vision.scenarios.plates import PlateReading, Plates
+from ingest.vision.scenarios.ppe import Ppe
+from ingest.vision.scenarios.traffic import Traffic
+from ingest.vision.tracking import Tracker
+from ingest.vision.visitors import LEAST_QUALITY, Visitors, quality_of
+from ingest.vision.yolo import Pixels
+from ingest.vision.zones import Zone
+from store.camera_streams import Stream
+from store.ids import new_id
+
+ATTENTIVE_S = 3.0
+"""So long after something was seen that wants a series of looks, every picture is looked at."""
+WATCHFUL_S = 1.0
+"""Between looks at a still picture with somebody in it; else it is looked at seldom."""
+SELDOM_S = 10.0
+_CODES_S = 0.4
+_PLATES_S = 0.2
+_CONTAINERS_S = 1.0
+_PLATES_AT_ONCE = 2
+MOST_READINGS = 20
+"""Of one plate; it is read no more once its event is there."""
+MOST_LOOKS, _LOOKS_S = 12, 0.2
+"""At one person's appearance, and the pause between two."""
+_SAME_PERSON = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding with the picture that shows it. `subject` tells it from all others of its type in the stream."""
+
+    finding: Finding
+    subject: str
+    image: Pixels
+
+
+class Scene:
+    """One stream's, for one size of picture. Not for several threads. `progress`: what the scene before left."""
+
+    def __init__(
+        self, stream: Stream, width: int, height: int, eyes: Eyes, progress: bytes | None, now: datetime
+    ) -> None:
+        self.size = width, height
+        self._eyes = eyes
+        self._scenarios = frozenset(stream.scenarios)
+        zones = [_zone(row) for row in stream.zones]
+        self._run = new_id()[-12:]
+        self._traffic = Traffic(zones, width, height)
+        self._intrusion = Intrusion(zones, width, height)
+        self._ppe = Ppe(eyes.equipment_known() if "ppe" in self._scenarios else frozenset(), width, height)
+        self._falls, self._fire = Falls(), Fire(width, height)
+        self._plates, self._containers, self._barcodes = Plates(), Plates(), Barcodes()
+        self._people, self._vehicles, self._plate_tracks = Tracker(), Tracker(), Tracker()
+        told = _told(progress)
+        self._remembered = Remembered(told.get("said"), now)
+        self._visitors = _visitors(told.get("visitors"), now)
+        self._known_visitors = 0
+        self._entered: set[int] = set()
+        self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
+        self._readings: dict[int, int] = {}  # how often a plate was read, by its track
+        self._new_visitors: list[int] = []
+        self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
+        self._attentive_until_s = float("-inf")
+        self._somebody_there = False
+
+    def step(self, frame: Frame, moves: bool) -> list[Found]:
+        """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
+        now_s = frame.arrived_s
+        if not self._wants_look(now_s, moves):
+            return []
+        self._looked_s = now_s
+        image = frame.image
+        findings = [*self._at_people(frame, image, now_s), *self._at_fire(frame, image, now_s)]
+        findings += [*self._at_codes(image, now_s), *self._at_plates(image, now_s)]
+        found = []
+        for finding in findings:
+            if not self._remembered.is_known(finding, now_s):
+                self._remembered.note(finding)
+                found.append(Found(finding, f"{self._run}:{finding.subject}"[:200], image))
+        return found
+
+    def take_visitors(self) -> list[int]:
+        """Of the day, those who were told apart since it was last asked."""
+        new, self._new_visitors = self._new_visitors, []
+        return new
+
+    def take_sums(self) -> Sums | None:
+        """What was counted since it was last asked; None where nothing was."""
+        heat = self._traffic.heat.astype(np.float32)
+        waited = self._traffic.waited.values()
+        people, seconds = sum(each.people for each in waited), sum(each.seconds for each in waited)
+        if not people and not heat.any():
+            return None
+        self._traffic.heat[:] = 0
+        for each in waited:
+            each.people, each.seconds = 0, 0.0
+        return Sums(people, seconds, heat)
+
+    def progress(self, now: datetime) -> bytes:
+        """For the scene after this one."""
+        visitors = base64.b64encode(self._visitors.exported()).decode()
+        return json.dumps({"said": self._remembered.exported(now), "visitors": visitors}).encode()
+
+    def _wants_look(self, now_s: float, moves: bool) -> bool:
+        if moves or now_s < self._attentive_until_s:
+            return True
+        return now_s - self._looked_s >= (WATCHFUL_S if self._somebody_there else SELDOM_S)
+
+    def _at_people(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
+        wanted = self._scenarios & {"traffic", "ppe", "safety"}
+        wants_containers = "lpr" in self._scenarios and now_s - self._containers_s >= _CONTAINERS_S
+        if not wanted and not wants_containers:
+            return []
+        found, wheels = self._eyes.people_and_vehicles(image, vehicles="safety" in wanted or wants_containers)
+        findings: list[Finding] = []
+        if wheels is not None:
+            vehicles, gone = self._vehicles.step(wheels, now_s)
+            if "safety" in wanted:
+                ours = [_renumbered(each) for each in vehicles]
+                findings += self._intrusion.step(now_s, ours, [-number for number in gone])
+            if wants_containers:
+                findings += self._at_containers(image, vehicles, gone, now_s)
+        if found is None or not wanted:
+            return findings
+        people, ended = self._people.step(found, now_s)
+        self._somebody_there = bool(people)
+        self._remembered.follow(people, ended)
+        if "traffic" in wanted:
+            findings += self._count(frame, image, people, ended, now_s)
+        if "ppe" in wanted and self._eyes.has("ppe"):
+            items = self._eyes.equipment(image) if people else []
+            findings += self._ppe.step(now_s, people, items, ended)
+        if "safety" in wanted:
+            findings += self._intrusion.step(now_s, people, ended)
+            findings += self._falls.step(now_s, self._poses(image, people), ended)
+        return findings
+
+    def _count(
+        self, frame: Frame, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
+    ) -> list[Finding]:
+        findings = self._traffic.step(now_s, people, ended)
+        if frame.seen_at.date() != self._visitors.day:
+            self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
+        self._entered |= {each.number for each in findings if each.type == "person_entered" and each.number is not None}
+        self._tell_apart(image, people, ended, now_s)
+        return findings
+
+    def _tell_apart(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> None:
+        """Who of those that entered is a visitor known before. Without a model everyone is another."""
+        if not self._eyes.has("people"):
+            for _ in range(len(self._entered)):
+                self._known_visitors += 1
+                # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
+                self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
+            self._entered = set()
+            return
+        boxes = [each.box for each in people]
+        for place, person in enumerate(people):
+            others = boxes[:place] + boxes[place + 1 :]
+            quality = quality_of(person.box, person.confidence, *self.size, others)
+            looks, last_s = self._looks.get(person.number, (0, float("-inf")))
+            if looks >= MOST_LOOKS or now_s - last_s < _LOOKS_S or quality < LEAST_QUALITY:
+                continue
+            crop = cut_out(image, person.box)
+            if crop is not None:
+                self._looks[person.number] = looks + 1, now_s
+                self._visitors.see(person.number, self._eyes.embed([crop])[0], quality, now_s)
+        for number in [*(person.number for person in people), *ended]:
+            visit = self._visitors.visitor_of(number, is_over=number in ended)
+            if visit is not None and number in self._entered:
+                self._new_visitors.append(visit.visitor)
+                self._entered.discard(number)
+        for number in ended:
+            self._entered.discard(number)
+            self._looks.pop(number, None)
+
+    def _poses(self, image: Pixels, people: Sequence[Tracked]) -> list[Pose]:
+        if not people or not self._eyes.has("poses"):
+            return []
+        poses = self._eyes.poses(image)
+        found: list[Pose] = []
+        for person in people:
+            overlaps = [overlap(person.box, _box(row)) for row in poses.boxes.xyxy]
+            if overlaps and max(overlaps) >= _SAME_PERSON:
+                found.append(Pose(person, poses.keypoints[int(np.argmax(overlaps))]))
+        return found
+
+    def _at_fire(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
+        if "safety" not in self._scenarios or not self._eyes.has("fire"):
+            return []
+        burning = self._eyes.burning(image)
+        if burning:
+            self._attentive_until_s = now_s + ATTENTIVE_S
+        return self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
+
+    def _at_codes(self, image: Pixels, now_s: float) -> list[Finding]:
+        if "barcode" not in self._scenarios or now_s - self._codes_s < _CODES_S:
+            return []
+        self._codes_s = now_s
+        codes = read_codes(image, thorough=False)
+        if codes:
+            self._attentive_until_s = now_s + ATTENTIVE_S
+        return self._barcodes.step(now_s, codes)
+
+    def _at_plates(self, image: Pixels, now_s: float) -> list[Finding]:
+        if "lpr" not in self._scenarios or not self._eyes.has("plates") or now_s - self._plates_s < _PLATES_S:
+            return []
+        self._plates_s = now_s
+        tracked, ended = self._plate_tracks.step(self._eyes.plates(image), now_s)
+        if tracked:
+            self._attentive_until_s = now_s + ATTENTIVE_S
+        unread = [plate for plate in tracked if self._readings.get(plate.number, 0) < MOST_READINGS]
+        largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
+        readings = {plate.number: self._eyes.read_plate(image, plate.box) for plate in largest}
+        for plate in largest:
+            self._readings[plate.number] = self._readings.get(plate.number, 0) + 1
+        findings = self._plates.step(now_s, tracked, readings, ended)
+        self._readings |= {each.number: MOST_READINGS for each in findings if each.number is not None}
+        for number in ended:
+            self._readings.pop(number, None)
+        return findings
+
+    def _at_containers(
+        self, image: Pixels, vehicles: Sequence[Tracked], ended: Sequence[int], now_s: float
+    ) -> list[Finding]:
+        self._containers_s = now_s
+        if not self._eyes.has("plates"):
+            return []
+        readings: dict[int, list[PlateReading]] = {}
+        for vehicle in vehicles[:_PLATES_AT_ONCE]:
+            read = self._eyes.read_container(image, vehicle.box)
+            if read is not None:
+                readings[vehicle.number] = [read]
+        return self._containers.step(now_s, vehicles, readings, ended)
+
+
+def _zone(row: dict[str, object]) -> Zone:
+    polygon = row["polygon"]
+    assert isinstance(polygon, list)
+    return Zone(str(row["name"]), row["kind"], tuple((float(x), float(y)) for x, y in polygon))  # type: ignore[arg-type]
+
+
+def _box(row: Sequence[float]) -> Box:
+    return float(row[0]), float(row[1]), float(row[2]), float(row[3])
+
+
+def _renumbered(vehicle: Tracked) -> Tracked:
+    """Vehicles and people have numbers of their own."""
+    return Tracked(-vehicle.number, vehicle.box, vehicle.confidence)
+
+
+def _told(progress: bytes | None) -> dict[str, str]:
+    try:
+        told = json.loads(progress) if progress else {}
+    except ValueError:
+        return {}  # of another release
+    return told if isinstance(told, dict) else {}
+
+
+def _visitors(exported: str | None, now: datetime) -> Visitors:
+    try:
+        visitors = Visitors.imported(base64.b64decode(exported)) if exported else None
+    except ValueError:
+        visitors = None
+    return visitors if visitors is not None and visitors.day == now.date() else Visitors(now.date())

@@ -1,0 +1,143 @@
+"""Keeps the process that watches cameras alive while there are any: started when the first is registered, started
+again when it dies, and let go when none is left."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import structlog
+
+from accounts import webhooks
+from ingest.child_main import receive, send
+from store import camera_streams, deliveries
+from store.database import Database
+from store.errors import ParleyError
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from ingest.vision.worker import work; work(int(sys.argv[2]))"
+)
+_LOOK_S = 5.0
+_END_S = 10.0
+_PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_WELL_AFTER_S = 60.0
+
+
+class CameraSupervisor:
+    """One a server. `wake` after a stream was registered: else it is found within a few seconds."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self._woken = threading.Event()
+        self._closing = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._thread = threading.Thread(target=self._supervise, name="camera supervisor", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def close(self) -> None:
+        """Ends the process; its streams are free for others at once, or when their leases end."""
+        self._closing.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join(2 * _END_S)
+
+    @property
+    def process_id(self) -> int | None:
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def _supervise(self) -> None:
+        deaths = 0
+        while not self._closing.is_set():
+            self._woken.clear()
+            if not self._has_streams():
+                self._end()
+                self._woken.wait(_LOOK_S)
+                continue
+            began_s = time.monotonic()
+            try:
+                self._begin()
+            except OSError:
+                log.exception("the process that watches cameras could not be started")
+            while not self._closing.is_set() and self.process_id is not None and self._has_streams():
+                self._woken.wait(_LOOK_S)
+                self._woken.clear()
+            if self._closing.is_set() or self.process_id is not None:
+                continue
+            deaths = 0 if time.monotonic() - began_s > _WELL_AFTER_S else deaths + 1
+            pause_s = _PAUSES_S[min(deaths, len(_PAUSES_S) - 1)]
+            log.warning("the process that watches cameras died, and is started again", pause_s=pause_s)
+            self._end()
+            self._woken.wait(pause_s)
+        self._end()
+
+    def _has_streams(self) -> bool:
+        try:
+            with self._database.read() as connection:
+                return camera_streams.count_watched(connection) > 0
+        except ParleyError:
+            return self._process is not None
+
+    def _begin(self) -> None:
+        if self._process is not None:
+            return
+        ours, theirs = socket.socketpair()
+        with theirs:
+            number = theirs.fileno()
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _START, json.dumps(sys.path), str(number)],
+                pass_fds=(number,),
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                process_group=0,
+            )
+        self._socket = ours
+        send(ours, pickle.dumps(self._settings))
+        threading.Thread(target=self._listen, args=(ours,), name="camera worker's words", daemon=True).start()
+
+    def _listen(self, connection: socket.socket) -> None:
+        """Starts the webhooks that the worker wrote, and sees it end."""
+        with contextlib.suppress(OSError):
+            while (told := receive(connection, None)) is not None:
+                tenant_id, delivery_id = json.loads(told)
+                try:
+                    with self._database.read() as database:
+                        delivery = deliveries.get(tenant_id, database, delivery_id)
+                except ParleyError:
+                    continue  # the sweeper finds it
+                webhooks.start(delivery)
+        self._woken.set()
+
+    def _end(self) -> None:
+        process, connection = self._process, self._socket
+        if process is None or connection is None:
+            return
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_WR)
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        connection.close()
+        self._process = self._socket = None

@@ -1,0 +1,211 @@
+"""A process that watches camera streams: takes as many as it can hold, keeps its leases, and shares with the others.
+
+Beside the server, since cameras send what they like, and decoders and detectors are native code: what kills this
+process leaves the server, and another worker goes on with its streams. It ends when the server's end of its socket
+closes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date
+
+import structlog
+
+from accounts import ledger
+from accounts.camera_addresses import CameraGuard
+from accounts.keys import Keyring
+from ingest.child_main import receive, send
+from ingest.vision.detector import Detector
+from ingest.vision.models import find_models
+from ingest.vision.recorder import Recorder
+from ingest.vision.eyes import Eyes
+from ingest.vision.watch import Tools, Watch
+from store import camera_streams
+from store.blobs import Blobs
+from store.camera_streams import Stream
+from store.database import Database
+from store.deliveries import Delivery
+from store.errors import ParleyError
+from store.ids import new_id
+from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+_STREAMS_A_CORE = 8
+_OPEN_TIMEOUT_S = 10.0
+_END_S = 5.0
+
+
+class Worker:
+    """`places`: how many streams it takes at most."""
+
+    def __init__(self, settings: Settings, on_delivery: Callable[[Delivery], None]) -> None:
+        self.id = new_id()
+        self._settings = settings
+        self._database = Database(settings)
+        self._keyring = Keyring.of(settings)
+        self._guard = CameraGuard.of(settings.camera_networks)
+        self._most = settings.camera_places or _STREAMS_A_CORE * (os.cpu_count() or 1)
+        self._places = self._most
+        self._lease_s = settings.camera_lease_s
+        self._watches: dict[str, Watch] = {}
+        models = find_models(settings)
+        self._detector = Detector(
+            {str(role): path for role, path in models.items()}, settings.detector_threads or os.cpu_count() or 1
+        )
+        self._tools = Tools(
+            eyes=Eyes(self._detector, models),
+            recorder=Recorder(self._database, Blobs(settings), self.id, on_delivery=on_delivery),
+            opens=self._open,
+            pays=self._pay,
+            fps=settings.camera_fps,
+        )
+
+    def run(self, stop: threading.Event) -> None:
+        """Until `stop`; then its streams are free for others."""
+        try:
+            while not stop.is_set():
+                began_s = time.monotonic()
+                try:
+                    self._turn()
+                except ParleyError as error:
+                    log.warning("the leases of the streams were not renewed", error=str(error))
+                stop.wait(max(0.1, self._lease_s / 5 - (time.monotonic() - began_s)))
+        finally:
+            self._end()
+
+    def _turn(self) -> None:
+        with self._database.write(durable=False) as connection:
+            camera_streams.report_worker(connection, self.id, places=self._places, streams=len(self._watches))
+            mine = camera_streams.renew_leases(connection, self.id, lease_s=self._lease_s)
+            share = self._share(
+                camera_streams.live_places(connection, seen_within_s=self._lease_s),
+                camera_streams.count_watched(connection),
+            )
+            if len(mine) > share:
+                # The newest of ours: those watched longest know most of their people.
+                given = mine[share:]
+                camera_streams.give_back(connection, self.id, [stream.id for stream in given])
+                mine = mine[:share]
+            elif len(mine) < share:
+                mine += camera_streams.take_free(connection, self.id, most=share - len(mine), lease_s=self._lease_s)
+        self._watch(mine)
+
+    def _share(self, places: dict[str, int], streams: int) -> int:
+        """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left
+        over."""
+        held = sum(places.values()) or 1
+        return min(self._places, -(-streams * self._places // held))
+
+    def _watch(self, mine: list[Stream]) -> None:
+        wanted = {stream.id: stream for stream in mine}
+        for stream_id, watch in list(self._watches.items()):
+            kept = wanted.get(stream_id)
+            if kept is None or kept.version != watch.stream.version or not watch.is_alive:
+                watch.stop()
+                watch.join(_END_S)
+                del self._watches[stream_id]
+        for stream_id, stream in wanted.items():
+            if stream_id not in self._watches:
+                with self._database.read() as connection:
+                    progress = camera_streams.progress_of(stream.tenant_id, connection, stream_id)
+                self._watches[stream_id] = Watch(stream, self._tools, progress)
+                self._watches[stream_id].start()
+        self._measure()
+
+    def _measure(self) -> None:
+        """Takes one place less where pictures are passed over, and one more again once they are not."""
+        behind = sum(watch.is_behind for watch in self._watches.values())
+        if behind > len(self._watches) / 2 and len(self._watches) > 1 and self._places >= len(self._watches):
+            self._places = len(self._watches) - 1
+            log.warning("too many camera streams for this worker", streams=len(self._watches), places=self._places)
+        elif not behind and self._places < self._most and len(self._watches) < self._places:
+            self._places += 1
+
+    def _open(self, stream: Stream) -> str:
+        url = self._keyring.decrypt(stream.url).decode()
+        return url if stream.is_own else self._guard.resolved(url, _OPEN_TIMEOUT_S)
+
+    def _pay(self, stream: Stream, day: date) -> bool:
+        """A day of a stream is held and charged once, whoever watches it."""
+        key = f"vision:{stream.id}:{day.isoformat()}"
+        line = ledger.Line("vision", 1)
+        with self._database.write() as connection:
+            held = ledger.hold(
+                stream.tenant_id, connection, key=key, lines=[line], source="camera_stream", source_ref=stream.id
+            )
+            if held:
+                ledger.use(stream.tenant_id, connection, hold_key=key, key=key, line=line)
+                ledger.charge(stream.tenant_id, connection, hold_key=key, description=f"Camera {stream.name}, {day}")
+        return held
+
+    def _end(self) -> None:
+        for watch in self._watches.values():
+            watch.stop()
+        for watch in self._watches.values():
+            watch.join(_END_S)
+        with suppress(ParleyError), self._database.write() as connection:
+            camera_streams.forget_worker(connection, self.id)
+        self._detector.close()
+        self._database.close()
+
+
+class Line:
+    """The worker's end of the socket to its server: says which webhooks are to be sent, and sees the server's end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._telling = threading.Lock()
+
+    def tell(self, delivery: Delivery) -> None:
+        """The server has the jobs that send webhooks; what it does not hear of, its sweep finds."""
+        with self._telling, suppress(OSError):
+            send(self._connection, json.dumps([delivery.tenant_id, delivery.id]).encode())
+
+    def wait_for_the_end(self) -> None:
+        while self._connection.recv(1024):
+            pass
+
+
+def work(socket_number: int) -> None:
+    """The process's life: reads its settings from the server, then watches until the server is gone. Never returns."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    connection = socket.socket(fileno=socket_number)
+    connection.set_inheritable(False)
+    told = receive(connection, None)
+    if told is None:
+        os._exit(0)
+    settings: Settings = pickle.loads(told)  # noqa: S301 - from the server that started this process
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    stop = threading.Event()
+    line = Line(connection)
+
+    def end_with_the_server() -> None:
+        with suppress(OSError):
+            line.wait_for_the_end()
+        stop.set()
+        time.sleep(2 * _END_S)
+        os._exit(1)
+
+    threading.Thread(target=end_with_the_server, name="server's end", daemon=True).start()
+    Worker(settings, line.tell).run(stop)
+    os._exit(0)  # readers that hang in a camera are not waited for

@@ -1,0 +1,152 @@
+"""Table and queries of what cameras saw: one row per thing seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.camera_streams import Scenario, camera_streams
+from store.database import id_column, insert_ignoring, metadata, now, time_column
+from store.scope import across_tenants
+
+camera_events = sa.Table(
+    "camera_events",
+    metadata,
+    id_column("id", primary_key=True),
+    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    id_column("stream_id", sa.ForeignKey("camera_streams.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("subject", sa.String(200), nullable=False),  # makes what is found twice one event
+    sa.Column("scenario", sa.String(10), nullable=False),
+    sa.Column("type", sa.String(20), nullable=False),
+    sa.Column("confidence", sa.Float, nullable=False),
+    time_column("occurred_at", nullable=False),
+    sa.Column("metadata", sa.JSON, nullable=False),
+    sa.Column("snapshot_key", sa.String(300), nullable=True),
+    time_column("created_at", nullable=False),
+    sa.UniqueConstraint("stream_id", "type", "subject"),
+    sa.Index(None, "tenant_id", "occurred_at", "id"),
+    sa.Index(None, "stream_id", "occurred_at", "id"),
+    sa.Index(None, "occurred_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`snapshot_key` names a blob; None where no picture is kept."""
+
+    id: str
+    tenant_id: str
+    stream_id: str
+    scenario: Scenario
+    type: str
+    confidence: float
+    occurred_at: datetime
+    metadata: dict[str, Any]
+    snapshot_key: str | None
+
+
+_COLUMNS = [camera_events.c[name] for name in Event.__dataclass_fields__]
+
+
+def add(
+    tenant_id: str,
+    connection: Connection,
+    stream_id: str,
+    event_id: str,
+    *,
+    subject: str,
+    scenario: Scenario,
+    kind: str,
+    confidence: float,
+    occurred_at: datetime,
+    details: dict[str, Any],
+    snapshot_key: str | None,
+) -> bool:
+    """False where the same was found before: then nothing is added."""
+    values = {
+        "id": event_id,
+        "tenant_id": tenant_id,
+        "stream_id": stream_id,
+        "subject": subject,
+        "scenario": scenario,
+        "type": kind,
+        "confidence": min(1.0, max(0.0, confidence)),
+        "occurred_at": occurred_at,
+        "metadata": details,
+        "snapshot_key": snapshot_key,
+        "created_at": now(),
+    }
+    if not insert_ignoring(connection, camera_events, values):
+        return False
+    table = camera_streams.c
+    is_newer = sa.or_(table.last_event_at.is_(None), table.last_event_at < occurred_at)
+    connection.execute(
+        sa.update(camera_streams)
+        .where(table.tenant_id == tenant_id, table.id == stream_id, is_newer)
+        .values(last_event_at=occurred_at)
+    )
+    return True
+
+
+def set_snapshot(tenant_id: str, connection: Connection, event_id: str, key: str) -> bool:
+    """False where the event is gone by now."""
+    changed = connection.execute(
+        sa.update(camera_events)
+        .where(camera_events.c.tenant_id == tenant_id, camera_events.c.id == event_id)
+        .values(snapshot_key=key)
+    )
+    return changed.rowcount > 0
+
+
+def get(tenant_id: str, connection: Connection, event_id: str) -> Event | None:
+    query = sa.select(*_COLUMNS).where(camera_events.c.tenant_id == tenant_id, camera_events.c.id == event_id)
+    row = connection.execute(query).first()
+    return Event(**row._mapping) if row else None
+
+
+def list_page(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    stream_id: str | None = None,
+    scenario: str | None = None,
+    begin: datetime | None = None,
+    end: datetime | None = None,
+    after: tuple[datetime, str] | None = None,
+    limit: int,
+) -> list[Event]:
+    """Newest first. `begin` is inside, `end` is not; `after`: the time and id of the last event of the page before."""
+    table = camera_events.c
+    wanted: list[Any] = [table.tenant_id == tenant_id]
+    if stream_id is not None:
+        wanted.append(table.stream_id == stream_id)
+    if scenario is not None:
+        wanted.append(table.scenario == scenario)
+    if begin is not None:
+        wanted.append(table.occurred_at >= begin)
+    if end is not None:
+        wanted.append(table.occurred_at < end)
+    if after is not None:
+        at, event_id = after
+        wanted.append(sa.or_(table.occurred_at < at, sa.and_(table.occurred_at == at, table.id < event_id)))
+    query = sa.select(*_COLUMNS).where(*wanted).order_by(table.occurred_at.desc(), table.id.desc()).limit(limit)
+    return [Event(**row._mapping) for row in connection.execute(query)]
+
+
+@across_tenants("housekeeping")
+def list_before(connection: Connection, moment: datetime, *, limit: int) -> list[Event]:
+    """Oldest first."""
+    query = sa.select(*_COLUMNS).where(camera_events.c.occurred_at < moment)
+    return [
+        Event(**row._mapping) for row in connection.execute(query.order_by(camera_events.c.occurred_at).limit(limit))
+    ]
+
+
+def remove(tenant_id: str, connection: Connection, event_ids: list[str]) -> None:
+    connection.execute(
+        sa.delete(camera_events).where(camera_events.c.tenant_id == tenant_id, camera_events.c.id.in_(event_ids))
+    )

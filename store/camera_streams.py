@@ -1,0 +1,312 @@
+"""Tables and queries of camera streams: what an account registered, how it goes with each, and which worker has it.
+
+A stream that is deleted keeps its row for as long as its events are kept: it is shown nowhere and watched by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Row
+
+from store.database import id_column, metadata, now, time_column
+from store.ids import new_id
+from store.scope import across_tenants
+
+Scenario = Literal["traffic", "ppe", "safety", "lpr", "barcode"]
+State = Literal["connecting", "online", "reconnecting", "offline", "error"]
+
+camera_streams = sa.Table(
+    "camera_streams",
+    metadata,
+    id_column("id", primary_key=True),
+    id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("name", sa.String(200), nullable=False),
+    # Encrypted under the installation's secret key: cameras take passwords in every part of their address.
+    sa.Column("url", sa.LargeBinary, nullable=False),
+    sa.Column("shown_url", sa.String(4096), nullable=False),  # without user, password and query
+    sa.Column("is_own", sa.Boolean, nullable=False),  # the operator's: may be a file, or on any network
+    sa.Column("transport", sa.String(3), nullable=False),
+    sa.Column("scenarios", sa.JSON, nullable=False),
+    sa.Column("site_id", sa.String(200), nullable=True),
+    sa.Column("geo", sa.JSON(none_as_null=True), nullable=True),
+    sa.Column("webhook_url", sa.String(4096), nullable=True),
+    id_column("key_id", nullable=True),  # whose secret signs the webhooks
+    sa.Column("zones", sa.JSON, nullable=False),
+    sa.Column("calibration", sa.JSON, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),  # counted up with every change that its worker must know of
+    time_column("created_at", nullable=False),
+    time_column("updated_at", nullable=False),
+    time_column("deleted_at", nullable=True),
+    # How it goes: written by the worker that has it.
+    sa.Column("status", sa.String(12), nullable=False),
+    sa.Column("message", sa.String(500), nullable=False),
+    sa.Column("notes", sa.JSON, nullable=False),  # what its models do not know, in words
+    sa.Column("fps", sa.Float, nullable=False),
+    sa.Column("latency_ms", sa.Float, nullable=False),
+    sa.Column("width", sa.Integer, nullable=False),
+    sa.Column("height", sa.Integer, nullable=False),
+    time_column("last_event_at", nullable=True),
+    sa.Column("worker_id", sa.String(64), nullable=True),
+    time_column("leased_until", nullable=True),
+    sa.Column("progress", sa.LargeBinary, nullable=True),  # what the next worker needs to go on, see ingest/vision
+    sa.Index(None, "tenant_id", "created_at", "id"),
+    sa.Index(None, "worker_id"),
+)
+
+camera_workers = sa.Table(
+    "camera_workers",
+    metadata,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("places", sa.Integer, nullable=False),  # how many streams it can hold
+    sa.Column("streams", sa.Integer, nullable=False),  # how many it has
+    time_column("seen_at", nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """`url` is encrypted; `zones` and `calibration` as the API takes them."""
+
+    id: str
+    tenant_id: str
+    name: str
+    url: bytes
+    shown_url: str
+    is_own: bool
+    transport: Literal["tcp", "udp"]
+    scenarios: tuple[Scenario, ...]
+    site_id: str | None
+    geo: dict[str, Any] | None
+    webhook_url: str | None
+    key_id: str | None
+    zones: list[dict[str, Any]]
+    calibration: list[dict[str, Any]]
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    status: State
+    message: str
+    notes: tuple[str, ...]
+    fps: float
+    latency_ms: float
+    width: int
+    height: int
+    last_event_at: datetime | None
+    worker_id: str | None
+    leased_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How it goes with a stream, as its worker sees it."""
+
+    status: State
+    message: str
+    notes: tuple[str, ...]
+    fps: float
+    latency_ms: float
+    width: int
+    height: int
+
+
+_COLUMNS = [camera_streams.c[name] for name in Stream.__dataclass_fields__]
+_LIVE = camera_streams.c.deleted_at.is_(None)
+
+
+def _stream(row: Row[Any]) -> Stream:
+    return Stream(**{**row._mapping, "scenarios": tuple(row.scenarios), "notes": tuple(row.notes)})
+
+
+def add(tenant_id: str, connection: Connection, **values: Any) -> Stream:
+    """A stream that nobody watches yet."""
+    made_at = now()
+    row = {
+        "id": new_id(),
+        "tenant_id": tenant_id,
+        "is_own": False,
+        "zones": [],
+        "calibration": [],
+        "version": 1,
+        "created_at": made_at,
+        "updated_at": made_at,
+        "status": "connecting",
+        "message": "",
+        "notes": [],
+        "fps": 0.0,
+        "latency_ms": 0.0,
+        "width": 0,
+        "height": 0,
+        **values,
+    }
+    connection.execute(sa.insert(camera_streams).values(**row))
+    made = get(tenant_id, connection, row["id"])
+    assert made is not None
+    return made
+
+
+def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None:
+    query = sa.select(*_COLUMNS).where(_LIVE, camera_streams.c.tenant_id == tenant_id, camera_streams.c.id == stream_id)
+    row = connection.execute(query).first()
+    return _stream(row) if row else None
+
+
+def count(tenant_id: str, connection: Connection) -> int:
+    query = sa.select(sa.func.count()).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    return connection.execute(query).scalar_one()
+
+
+def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int) -> tuple[list[Stream], int]:
+    """Oldest first, and how many there are."""
+    query = sa.select(*_COLUMNS).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    rows = connection.execute(
+        query.order_by(camera_streams.c.created_at, camera_streams.c.id).limit(limit).offset(offset)
+    )
+    return [_stream(row) for row in rows], count(tenant_id, connection)
+
+
+def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any) -> None:
+    """Sets what the account sets; its worker begins anew with it."""
+    table = camera_streams.c
+    connection.execute(
+        sa.update(camera_streams)
+        .where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id)
+        .values(**values, version=table.version + 1, updated_at=now())
+    )
+
+
+def delete(tenant_id: str, connection: Connection, stream_id: str) -> bool:
+    """False where there is none. Its address is forgotten at once."""
+    table = camera_streams.c
+    gone = {"deleted_at": now(), "url": b"", "shown_url": "", "worker_id": None, "leased_until": None, "progress": None}
+    changed = connection.execute(
+        sa.update(camera_streams).where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id).values(**gone)
+    )
+    return changed.rowcount > 0
+
+
+# What workers do
+
+
+@across_tenants("workers watch everybody's cameras")
+def report_worker(connection: Connection, worker_id: str, *, places: int, streams: int) -> None:
+    values = {"places": places, "streams": streams, "seen_at": now()}
+    mine = camera_workers.c.id == worker_id
+    if connection.execute(sa.update(camera_workers).where(mine).values(**values)).rowcount == 0:
+        connection.execute(sa.insert(camera_workers).values(id=worker_id, **values))
+
+
+@across_tenants("workers watch everybody's cameras")
+def forget_worker(connection: Connection, worker_id: str) -> None:
+    """Its streams are free at once."""
+    connection.execute(sa.delete(camera_workers).where(camera_workers.c.id == worker_id))
+    connection.execute(
+        sa.update(camera_streams)
+        .where(camera_streams.c.worker_id == worker_id)
+        .values(worker_id=None, leased_until=None)
+    )
+
+
+@across_tenants("workers watch everybody's cameras")
+def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, int]:
+    """The places of each worker that was heard of lately."""
+    since = now() - timedelta(seconds=seen_within_s)
+    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < now() - timedelta(days=1)))
+    rows = connection.execute(
+        sa.select(camera_workers.c.id, camera_workers.c.places).where(camera_workers.c.seen_at >= since)
+    )
+    return {row.id: row.places for row in rows}
+
+
+@across_tenants("workers watch everybody's cameras")
+def count_watched(connection: Connection) -> int:
+    """How many streams there are to be watched."""
+    return connection.execute(sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE)).scalar_one()
+
+
+@across_tenants("workers watch everybody's cameras")
+def renew_leases(connection: Connection, worker_id: str, *, lease_s: float) -> list[Stream]:
+    """The streams that the worker has still, as they are now; each is its own for `lease_s` from now."""
+    table = camera_streams.c
+    connection.execute(
+        sa.update(camera_streams)
+        .where(_LIVE, table.worker_id == worker_id)
+        .values(leased_until=now() + timedelta(seconds=lease_s))
+    )
+    rows = connection.execute(sa.select(*_COLUMNS).where(_LIVE, table.worker_id == worker_id))
+    return [_stream(row) for row in rows]
+
+
+@across_tenants("workers watch everybody's cameras")
+def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: float) -> list[Stream]:
+    """Streams that nobody has, or whose worker fell silent: taken, those that waited longest first."""
+    table = camera_streams.c
+    at = now()
+    is_free = sa.or_(table.leased_until.is_(None), table.leased_until < at)
+    free = (
+        sa.select(table.id)
+        .where(_LIVE, is_free)
+        .order_by(table.leased_until.asc().nulls_first(), table.created_at, table.id)
+        .limit(most)
+        .with_for_update(skip_locked=True)
+    )
+    ids = list(connection.execute(free).scalars())
+    if not ids:
+        return []
+    connection.execute(
+        sa.update(camera_streams)
+        .where(table.id.in_(ids))
+        .values(worker_id=worker_id, leased_until=at + timedelta(seconds=lease_s))
+    )
+    return [_stream(row) for row in connection.execute(sa.select(*_COLUMNS).where(table.id.in_(ids)))]
+
+
+@across_tenants("workers watch everybody's cameras")
+def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str]) -> None:
+    connection.execute(
+        sa.update(camera_streams)
+        .where(camera_streams.c.worker_id == worker_id, camera_streams.c.id.in_(stream_ids))
+        .values(worker_id=None, leased_until=None)
+    )
+
+
+def is_mine(tenant_id: str, connection: Connection, stream_id: str, worker_id: str, *, lock: bool = False) -> bool:
+    """Whether the worker has the stream still; with `lock` until the end of the transaction."""
+    table = camera_streams.c
+    query = sa.select(table.id).where(
+        _LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id
+    )
+    return connection.execute(query.with_for_update() if lock else query).first() is not None
+
+
+def report_health(
+    tenant_id: str, connection: Connection, stream_id: str, worker_id: str, health: Health, progress: bytes | None
+) -> None:
+    """Does nothing where another worker has the stream by now."""
+    values: Mapping[str, Any] = {
+        "status": health.status,
+        "message": health.message[:500],
+        "notes": list(health.notes),
+        "fps": health.fps,
+        "latency_ms": health.latency_ms,
+        "width": health.width,
+        "height": health.height,
+    }
+    table = camera_streams.c
+    connection.execute(
+        sa.update(camera_streams)
+        .where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id)
+        .values(**values, **({} if progress is None else {"progress": progress}))
+    )
+
+
+def progress_of(tenant_id: str, connection: Connection, stream_id: str) -> bytes | None:
+    """What the worker before left for who goes on."""
+    query = sa.select(camera_streams.c.progress).where(
+        camera_streams.c.tenant_id == tenant_id, camera_streams.c.id == stream_id
+    )
+    return connection.execute(query).scalar_one_or_none()

@@ -1,0 +1,157 @@
+"""Tables and queries of traffic in front of cameras, by the hour of UTC: comings, visitors, queues, and where people
+were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import id_column, insert_ignoring, metadata, time_column, upsert
+from store.scope import across_tenants
+
+camera_hours = sa.Table(
+    "camera_hours",
+    metadata,
+    id_column("stream_id", sa.ForeignKey("camera_streams.id", ondelete="CASCADE"), primary_key=True),
+    time_column("hour", primary_key=True),
+    id_column("tenant_id", nullable=False),
+    sa.Column("entered", sa.Integer, nullable=False),
+    sa.Column("left", sa.Integer, nullable=False),
+    sa.Column("waited", sa.Integer, nullable=False),  # people who left a queue
+    sa.Column("waited_s", sa.Float, nullable=False),  # how long they had been in it, together
+    sa.Column("heat", sa.LargeBinary, nullable=True),  # person-seconds by cell, float32 in rows
+    sa.Index(None, "hour"),
+)
+
+# Who of a day's visitors was there in which hour: so an hour's and a day's number are both right.
+camera_visits = sa.Table(
+    "camera_visits",
+    metadata,
+    id_column("stream_id", sa.ForeignKey("camera_streams.id", ondelete="CASCADE"), primary_key=True),
+    time_column("hour", primary_key=True),
+    sa.Column("visitor", sa.Integer, primary_key=True),  # numbered within the day
+    id_column("tenant_id", nullable=False),
+    sa.Index(None, "hour"),
+)
+
+HEAT_ROWS, HEAT_COLUMNS = 36, 64
+Heat = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """An hour or a day. Seconds are of those who left a queue in it; 0 where nobody did."""
+
+    begin: datetime
+    unique_visitors: int
+    entered: int
+    left: int
+    avg_queue_sec: float
+
+
+def add(
+    tenant_id: str,
+    connection: Connection,
+    stream_id: str,
+    hour: datetime,
+    *,
+    entered: int = 0,
+    left: int = 0,
+    waited: int = 0,
+    waited_s: float = 0.0,
+    heat: Heat | None = None,
+) -> None:
+    """Adds to an hour. `heat`: HEAT_ROWS x HEAT_COLUMNS person-seconds."""
+    key = {"stream_id": stream_id, "hour": hour}
+    empty = {"tenant_id": tenant_id, "entered": 0, "left": 0, "waited": 0, "waited_s": 0.0, "heat": None}
+    insert_ignoring(connection, camera_hours, {**key, **empty})
+    table = camera_hours.c
+    mine = [table.tenant_id == tenant_id, table.stream_id == stream_id, table.hour == hour]
+    values: dict[str, Any] = {
+        "entered": table.entered + entered,
+        "left": table.left + left,
+        "waited": table.waited + waited,
+        "waited_s": table.waited_s + waited_s,
+    }
+    if heat is not None and heat.any():
+        before = connection.execute(sa.select(table.heat).where(*mine).with_for_update()).scalar_one()
+        values["heat"] = (_heat(before) + heat).astype(np.float32).tobytes()
+    connection.execute(sa.update(camera_hours).where(*mine).values(**values))
+
+
+def add_visitor(tenant_id: str, connection: Connection, stream_id: str, hour: datetime, visitor: int) -> None:
+    """Once an hour and visitor."""
+    values = {"stream_id": stream_id, "hour": hour, "visitor": visitor, "tenant_id": tenant_id}
+    connection.execute(upsert(connection, camera_visits).values(**values).on_conflict_do_nothing())
+
+
+def series(
+    tenant_id: str, connection: Connection, stream_id: str, begin: datetime, end: datetime, *, step: timedelta
+) -> list[Bucket]:
+    """Every hour or day from `begin` up to, not including, `end`: those without anything too."""
+    hours, visits = camera_hours.c, camera_visits.c
+    rows = connection.execute(
+        sa.select(hours.hour, hours.entered, hours.left, hours.waited, hours.waited_s).where(
+            hours.tenant_id == tenant_id, hours.stream_id == stream_id, hours.hour >= begin, hours.hour < end
+        )
+    )
+    count = -(-(end - begin) // step)
+    sums = [[0, 0, 0, 0.0] for _ in range(count)]
+    for row in rows:
+        sums[(row.hour - begin) // step] = [
+            before + more for before, more in zip(sums[(row.hour - begin) // step], row[1:], strict=True)
+        ]
+    visitors: list[set[tuple[object, int]]] = [set() for _ in range(count)]
+    there = connection.execute(
+        sa.select(visits.hour, visits.visitor).where(
+            visits.tenant_id == tenant_id, visits.stream_id == stream_id, visits.hour >= begin, visits.hour < end
+        )
+    )
+    for visit in there:
+        visitors[(visit.hour - begin) // step].add((visit.hour.date(), visit.visitor))
+    return [
+        Bucket(
+            begin=begin + number * step,
+            unique_visitors=len(visitors[number]),
+            entered=int(entered),
+            left=int(left),
+            avg_queue_sec=round(waited_s / waited, 1) if waited else 0.0,
+        )
+        for number, (entered, left, waited, waited_s) in enumerate(sums)
+    ]
+
+
+def heat(tenant_id: str, connection: Connection, stream_id: str, begin: datetime, end: datetime) -> Heat:
+    """Person-seconds by cell, HEAT_ROWS x HEAT_COLUMNS, from `begin` up to, not including, `end`."""
+    table = camera_hours.c
+    found = connection.execute(
+        sa.select(table.heat).where(
+            table.tenant_id == tenant_id,
+            table.stream_id == stream_id,
+            table.hour >= begin,
+            table.hour < end,
+            table.heat.is_not(None),
+        )
+    )
+    total = np.zeros((HEAT_ROWS, HEAT_COLUMNS), np.float64)
+    for each in found.scalars():
+        total += _heat(each)
+    return total.astype(np.float32)
+
+
+@across_tenants("housekeeping")
+def forget_before(connection: Connection, moment: datetime) -> None:
+    for table in (camera_hours, camera_visits):
+        connection.execute(sa.delete(table).where(table.c.hour < moment))
+
+
+def _heat(raw: bytes | None) -> Heat:
+    if raw is None:
+        return np.zeros((HEAT_ROWS, HEAT_COLUMNS), np.float32)
+    return np.frombuffer(raw, np.float32).reshape(HEAT_ROWS, HEAT_COLUMNS)
