@@ -1,7 +1,8 @@
 """Where cameras may be: the form of their address, and the networks that it may lead to.
 
 Cameras stand in a company's own network, so private networks are open to them where webhooks may not go; this
-machine itself and what is special is not, unless `PARLEY_CAMERA_NETWORKS` names it.
+machine itself and what is special is not, unless `PARLEY_CAMERA_NETWORKS` names it. Link-local addresses, where
+clouds keep their secrets, are never called.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class CameraGuard:
             address = ipaddress.ip_address(host)
         except ValueError:
             return
-        if not may_call(address, self.networks):
+        if address.is_link_local or not may_call(address, self.networks):
             raise invalid_rtsp("leads to a network where cameras may not be (PARLEY_CAMERA_NETWORKS)")
 
     def resolved(self, url: str, timeout_s: float) -> str:
@@ -72,6 +73,8 @@ class CameraGuard:
         port = parts.port or (_SECURE_PORT if parts.scheme.lower() == "rtsps" else _PORT)
         try:
             (_, (address, *_)), *_ = self.outbound.judged_addresses(parts.hostname or "", port, Deadline(timeout_s))
+            if ipaddress.ip_address(address).is_link_local:
+                raise AddressRefused("link-local")
         except AddressRefused:
             raise AddressRefused("the address leads to a network where cameras may not be") from None
         user, at, _ = parts.netloc.rpartition("@")

@@ -259,7 +259,15 @@ _STREAM = "/v1/streams/{stream_id}"
 def vision_operation(method: str, path: str, handler: Any, summary: str, response: Any, **options: Any) -> Operation:
     """An operation of Vision: its feature must be on, and a paused account may read."""
     return Operation(
-        method, path, handler, summary, response=response, feature="vision", paused=method == "GET", **options
+        method,
+        path,
+        handler,
+        summary,
+        response=response,
+        feature="vision",
+        paused=method == "GET",
+        bearer_only=True,
+        **options,
     )
 
 

@@ -9,6 +9,7 @@ figures say that the reader works on such pictures, not how often it is right on
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 PICTURES, MODELS = SHARED / "data" / "vision", SHARED / "models"
 DETECTOR, RUSSIAN = MODELS / "plate-detector-fastanpr.onnx", MODELS / "ru-plate-ocr-stn-lprnet.onnx"
 FONTS = Path("/usr/share/fonts/truetype/dejavu")
-FACES = ("DejaVuSansCondensed-Bold.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono-Bold.ttf")
+FACES = ("DejaVuSansCondensed-Bold.ttf", "DejaVuSans-Bold.ttf")
 GENERATED = 100
 SAME_PLACE = 0.4
 """IoU from which a found plate is the one that was labelled."""
@@ -194,7 +195,7 @@ def russian_text(source: random.Random) -> str:
 
 
 def rendered(text: str, face: str) -> Pixels:
-    """A Russian car's plate of 520 x 112 mm, a pixel a mm: digits 76 mm high, letters 58, the region apart above RUS."""
+    """A Russian car's plate, a pixel a millimetre: digits 76 high, letters 58, the region apart above RUS."""
     plate = Image.new("RGB", (520, 112), "white")
     pen = ImageDraw.Draw(plate)
     pen.rounded_rectangle((1, 1, 518, 110), 8, outline="black", width=4)
@@ -219,7 +220,10 @@ def _stamp(plate: Image.Image, character: str, face: str, foot: tuple[int, int],
     left, top, right, bottom = font.getbbox(character)
     made = Image.new("L", (round(right - left), round(bottom - top)), 0)
     ImageDraw.Draw(made).text((-left, -top), character, 255, font)
-    width = round(height * (0.32 if character == "1" else 0.58 if character.isdigit() else 0.76))
+    width = round(height * (0.58 if character.isdigit() else 0.76))
+    if character == "1":  # without the foot that it has in DejaVu
+        width, made = round(height * 0.32), Image.new("L", (32, 100), 0)
+        ImageDraw.Draw(made).polygon([(0, 30), (18, 0), (31, 0), (31, 99), (14, 99), (14, 26), (5, 40)], fill=255)
     plate.paste("black", (foot[0] - width // 2, foot[1] - height), made.resize((width, height)))
 
 
@@ -233,15 +237,16 @@ def generated(count: int, plate_width: tuple[int, int], seed: int) -> Iterator[t
         height = width * 112 / 520
         frame_width, frame_height = round(width * 3), round(width * 2)
         left, top = width + source.uniform(-0.2, 0.2) * width, width * source.uniform(0.8, 1.2)
-        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]]) + (left, top)
+        corners = np.array([[0, 0], [width, 0], [width, height], [0, height]])
+        corners += np.array([left, top])
         corners += source.uniform(-0.08, 0.08, (4, 2)) * height
         corners[[1, 2], 1] += source.uniform(-0.06, 0.06) * width
         matrix = cv2.getPerspectiveTransform(
             np.array([[0, 0], [520, 0], [520, 112], [0, 112]], np.float32), corners.astype(np.float32)
         )
         shade = source.integers(30, 110)
-        frame = np.full((frame_height, frame_width, 3), shade, np.uint8)
-        frame = cv2.GaussianBlur(source.normal(shade, 25, frame.shape).clip(0, 255).astype(np.uint8), (0, 0), 4)
+        coarse = source.normal(shade, 25, (frame_height, frame_width, 3)).clip(0, 255).astype(np.uint8)
+        frame = cv2.GaussianBlur(coarse, (0, 0), 4)
         large = cv2.GaussianBlur(plate, (0, 0), max(0.1, 0.4 * 520 / width))
         inside = cv2.warpPerspective(np.full((112, 520), 255, np.uint8), matrix, (frame_width, frame_height))
         drawn = cv2.warpPerspective(large, matrix, (frame_width, frame_height), flags=cv2.INTER_AREA)
@@ -255,7 +260,7 @@ def generated(count: int, plate_width: tuple[int, int], seed: int) -> Iterator[t
 def reliability(scores: Sequence[Score]) -> None:
     sure = [each for score in scores for each in score.sure]
     print("confidence     readings  right")
-    for low, high in zip(BANDS, BANDS[1:], strict=False):
+    for low, high in itertools.pairwise(BANDS):
         there = [is_right for confidence, is_right in sure if low <= confidence < high]
         share = f"{np.mean(there):6.3f}" if there else "     -"
         print(f"{low:4.2f} to {min(high, 1.0):4.2f}  {len(there):8} {share}")
@@ -285,7 +290,9 @@ def plates() -> None:
     if (PICTURES / "car.jpg").exists():
         car = picture(PICTURES / "car.jpg")
         read = [reader.read(car, box)[:1] for box in reader.find(car).xyxy.tolist()]
-        print("car.jpg, В840ОК197 in 40 pixels:", [(one.text, round(one.confidence, 2)) for each in read for one in each])
+        print(
+            "car.jpg, В840ОК197 in 40 pixels:", [(one.text, round(one.confidence, 2)) for each in read for one in each]
+        )
 
 
 def main() -> None:

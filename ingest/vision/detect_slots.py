@@ -119,9 +119,10 @@ class Slots:
                 turn.come.set()
             else:
                 self._free.append(slot)
+            self._let_go()
 
     def close(self) -> None:
-        """Wakes those in line. What is being written still can be: the memory goes after it."""
+        """Wakes those in line. The memory goes with the last slot that is given back."""
         with self._lock:
             if self._closed:
                 return
@@ -129,9 +130,15 @@ class Slots:
             for turn in self._line:
                 turn.come.set()
             self._line.clear()
-        os.close(self.number)
-        with contextlib.suppress(BufferError):
-            self._memory.close()
+            os.close(self.number)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Needs the lock."""
+        if self._closed and len(self._free) == self.count:
+            # Whoever still holds a view of it, such as an error's traceback, keeps it until then.
+            with contextlib.suppress(BufferError):
+                self._memory.close()
 
     def _leave(self, turn: _Turn) -> None:
         with self._lock, contextlib.suppress(ValueError):

@@ -68,13 +68,14 @@ class DetectorClosed(DetectorError):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Since the detector began; `starts` of a child. `waiting`: callers now, without those whose pictures are looked at.
-    `latency_ms`: from call to answer, the mean of the last 256; 0 before the first."""
+    """Since the detector began; `starts` of a child. `working`: pictures that the child looks at now; `waiting`: those
+    it was not given yet. `latency_ms`: from call to answer, the mean of the last 256; 0 before the first."""
 
     pictures: int
     batches: int
     starts: int
     waiting: int
+    working: int
     latency_ms: float
 
 
@@ -144,7 +145,7 @@ class Detector:
     def figures(self) -> Figures:
         with self._changed:
             mean = sum(self._latencies_ms) / len(self._latencies_ms) if self._latencies_ms else 0.0
-            return Figures(self._pictures, self._batches, self._starts, len(self._waiting), mean)
+            return Figures(self._pictures, self._batches, self._starts, len(self._waiting), len(self._taken), mean)
 
     def about(self, model: str, timeout_s: float = OPEN_TIMEOUT_S) -> Description:
         """What the network is, loaded for it if need be: call it once, so that the first picture waits less.
@@ -170,7 +171,9 @@ class Detector:
     ) -> Boxes:
         """What is in a picture (height x width x 3, RGB), in its pixels. `classes`: only these, all if None.
 
-        Raises what `about` raises, and ValueError for what is no picture.
+        The time of a model's first call has to do for its loading, too. A caller whose time is over harms nobody; a
+        child that did not answer within it, and 2 s at least, is killed. Raises what `about` raises, and ValueError
+        for what is no picture.
         """
         return boxes_in(self._look(model, image, confidence, classes, timeout_s))
 
@@ -336,13 +339,13 @@ class Detector:
         """The child is of no use. Pictures that wait would be old before the next one has started."""
         with self._changed:
             child, self._child = self._child, None
+            calls = [*self._taken, *self._waiting]
+            self._waiting.clear()
         # It must not read from slots that are given to others.
         if child is not None:
             child.stop()
         with self._changed:
-            calls = [*self._taken, *self._waiting]
             self._taken = []
-            self._waiting.clear()
             self._not_before_s = time.monotonic() + min(_BACKOFF_S * 2**self._failures, _LONGEST_BACKOFF_S)
             self._failures = min(self._failures + 1, 10)
             self._end(calls, DetectorClosed(_CLOSED) if self._closed else DetectorDied(message))

@@ -24,6 +24,7 @@ _FLOOR = 1e-6
 # How often a reader of all kinds of text takes the one for the other; plates write O and 0 alike.
 _CONFUSIONS = {"O0": 0.15, "I1": 0.03, "B8": 0.02, "S5": 0.02, "Z2": 0.02, "G6": 0.02, "D0": 0.02, "Q0": 0.02}
 _NEVER = np.float32(-1e9)
+_FAR_BEHIND = 7.0  # of the likeliest path: a thousandth
 
 
 def lattice_of(probabilities: Floats, characters: tuple[str, ...]) -> Floats:
@@ -49,9 +50,9 @@ def _kept(characters: tuple[str, ...]) -> tuple[npt.NDArray[np.int64], npt.NDArr
 @cache
 def _mixing() -> Floats:
     mixing = np.eye(BLANK + 1, dtype=np.float32)
-    for (one, other), often in _CONFUSIONS.items():
-        for seen, meant in ((one, other), (other, one)):
-            mixing[ALPHABET.index(seen), ALPHABET.index(meant)] = often
+    for pair, often in _CONFUSIONS.items():
+        one, other = (ALPHABET.index(character) for character in pair)
+        mixing[one, other] = mixing[other, one] = often
     rows: Floats = mixing / mixing.sum(axis=1, keepdims=True)
     return rows
 
@@ -79,15 +80,17 @@ def free_text(lattice: Floats) -> str:
 
 
 def formatted_texts(lattice: Floats, formats: Sequence[int] | None = None) -> dict[str, tuple[int, ...]]:
-    """For each pattern of FORMATS, or of those whose numbers are given, the likeliest text that fits it; and the
-    numbers of the formats that each text fits."""
+    """Texts that fit a pattern of FORMATS, or of those whose numbers are given: the likeliest of each pattern, of these
+    the few likeliest; and the numbers of the formats that each fits."""
     masks, groups, lengths = _masks()
     if formats is not None:
         wanted = [place for place, group in enumerate(groups) if set(group) & set(formats)]
         masks, lengths, groups = masks[wanted], lengths[wanted], [groups[place] for place in wanted]
+    paths = _best_of_each(lattice, masks, lengths)
+    least = max(chance for _, chance in paths) - _FAR_BEHIND
     found: dict[str, tuple[int, ...]] = {}
-    for text, group in zip(_best_of_each(lattice, masks, lengths), groups, strict=True):
-        if text:
+    for (text, chance), group in zip(paths, groups, strict=True):
+        if text and chance >= least:
             found[text] = (*found.get(text, ()), *group)
     return found
 
@@ -130,8 +133,9 @@ def _masks() -> tuple[Floats, list[tuple[int, ...]], npt.NDArray[np.int64]]:
     return masks, [tuple(group) for group in groups.values()], lengths
 
 
-def _best_of_each(lattice: Floats, masks: Floats, lengths: npt.NDArray[np.int64]) -> list[str]:
-    """The text of the likeliest path through the lattice for each pattern; empty where none is long enough.
+def _best_of_each(lattice: Floats, masks: Floats, lengths: npt.NDArray[np.int64]) -> list[tuple[str, float]]:
+    """The likeliest path through the lattice for each pattern: its text, empty where the lattice is too short, and the
+    logarithm of its chance.
 
     `ends[p, k, c]`: the best path so far that has k + 1 characters of pattern p, ends on c and not on a blank;
     `rests[p, k]`: that has k characters and ends on a blank.
@@ -175,11 +179,12 @@ def _traced(
     rested: npt.NDArray[np.int8],
     pattern: int,
     length: int,
-) -> str:
+) -> tuple[str, float]:
     last = int(ends[pattern, length - 1].argmax())
     on_character, on_blank = float(ends[pattern, length - 1, last]), float(rests[pattern, length])
-    if max(on_character, on_blank) < float(_NEVER) / 2:
-        return ""
+    chance = max(on_character, on_blank)
+    if chance < float(_NEVER) / 2:
+        return "", chance
     place, character = length, last if on_character >= on_blank else BLANK
     text = ALPHABET[character] if character != BLANK else ""
     for step in range(len(came) - 1, -1, -1):
@@ -195,4 +200,4 @@ def _traced(
             character = before
             if character != BLANK:
                 text = ALPHABET[character] + text
-    return text
+    return text, chance

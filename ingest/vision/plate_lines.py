@@ -13,6 +13,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import numpy.typing as npt
+from cv2.typing import MatLike
 
 from ingest.vision.plate_lattice import lattice_of
 
@@ -146,14 +147,14 @@ def _planes(picture: Pixels, width: int, height: int) -> Floats:
     return planes
 
 
-def _mean_inside(chances: Floats, outline: npt.NDArray[np.int32]) -> float:
+def _mean_inside(chances: Floats, outline: MatLike) -> float:
     left, top, width, height = cv2.boundingRect(outline)
     inside = np.zeros((height, width), np.uint8)
-    cv2.fillPoly(inside, [outline - np.array([left, top], np.int32)], 1)
+    cv2.fillPoly(inside, [np.asarray(outline - np.array([left, top]), np.int32)], 1)
     return float(cv2.mean(chances[top : top + height, left : left + width], inside)[0])
 
 
-def _clockwise(corners: npt.NDArray[np.float32]) -> Corners:
+def _clockwise(corners: MatLike) -> Corners:
     """Of any four corners of a rectangle, the upper left one first."""
     by_column = corners[np.argsort(corners[:, 0], kind="stable")]
     left, right = by_column[:2], by_column[2:]

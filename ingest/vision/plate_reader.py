@@ -1,23 +1,22 @@
 """Finds plates in a picture and reads them, and the numbers on containers.
 
 A plate is read in several cuts, since the detector's boxes are too tall by an amount that differs. What is told is the
-text that all of them together make likeliest, a known format being likelier than none; its confidence is the chance
-that they give it. Russian plates have a network of their own, which answers with a Russian plate whatever it is shown:
-it is believed as far as the general one saw the same characters.
+text that all of them together make likeliest, a known format being likelier than none; its confidence is its share of
+all that they can mean. Russian plates have a network of their own, which answers with a Russian plate whatever it is
+shown: such a text needs the word of both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from ingest.vision.networks import open_network
 from ingest.vision.plate_crops import cut_out, two_lines
 from ingest.vision.plate_lattice import chance_of, formatted_texts, free_text, joined
-from ingest.vision.networks import open_network
 from ingest.vision.plate_lines import LineReader, RussianReader, TextFinder, straightened
 from ingest.vision.scenarios.container_numbers import read_container_number
 from ingest.vision.scenarios.findings import Box
@@ -35,7 +34,10 @@ LEAST_CHARACTERS = 4
 MOST_CHARACTERS = 10
 _FORMLESS = 0.02
 """How likely a text of no known format is, beside one of a known."""
-_SAME_CHARACTERS = 0.6
+_UNSEEN = 0.003
+"""The least chance that a Russian text has with either network: one may see nothing where the other is sure."""
+_OTHERWISE = 0.03
+"""How likely the Russian network's answers are where the plate is of another country."""
 _MOST_READINGS = 5
 _RUSSIAN = tuple(number for number, form in enumerate(FORMATS) if form.country == "RU")
 
@@ -64,10 +66,7 @@ class PlateReader:
         if not crops:
             return []
         seen = self._seen(crops)
-        readings = _readings(seen, None)
-        if self._russian is not None:
-            readings = _with_russian(readings, _readings(self._russian.read(crops), _RUSSIAN), seen)
-        return sorted(readings, key=lambda reading: -reading.confidence)
+        return _readings(seen, self._russian.read(crops) if self._russian is not None else [])
 
     def _seen(self, crops: Sequence[Pixels]) -> list[Floats]:
         """A lattice for each cut, as one line or as two, whichever is clearer."""
@@ -108,41 +107,30 @@ def _clearness(lattice: Floats) -> float:
     return chance_of(lattice, text) * min(len(text), 6)
 
 
-def _readings(lattices: Sequence[Floats], formats: Sequence[int] | None) -> list[PlateReading]:
-    """Texts with their chances over all cuts: of each format, and without one where `formats` is None."""
+def _readings(seen: Sequence[Floats], russian: Sequence[Floats]) -> list[PlateReading]:
+    """The likeliest texts in the general network's lattices and the Russian one's, over all cuts."""
     fitting: dict[str, tuple[int, ...]] = {}
-    for lattice in lattices:
-        fitting |= formatted_texts(lattice, formats)
+    for lattice in seen:
+        fitting |= formatted_texts(lattice)
         text = free_text(lattice)
-        if formats is None and LEAST_CHARACTERS <= len(text) <= MOST_CHARACTERS:
+        if LEAST_CHARACTERS <= len(text) <= MOST_CHARACTERS:
             fitting.setdefault(text, ())
-    chances = {text: float(np.mean([chance_of(lattice, text) for lattice in lattices])) for text in fitting}
-    weights = {text: chance * (1.0 if fitting[text] else _FORMLESS) for text, chance in chances.items()}
-    total = sum(weights.values()) + _FORMLESS * max(0.0, 1.0 - sum(chances.values()))
+    for lattice in russian:
+        fitting |= formatted_texts(lattice, _RUSSIAN)
+    general = {text: _mean_chance(seen, text) for text in fitting}
+    other = _OTHERWISE if russian else 1.0
+    weights = {text: chance * other * (1.0 if fitting[text] else _FORMLESS) for text, chance in general.items()}
+    if russian:
+        for text, formats in fitting.items():
+            if set(formats) & set(_RUSSIAN):
+                weights[text] = (general[text] + _UNSEEN) * (_mean_chance(russian, text) + _UNSEEN)
+    total = sum(weights.values()) + other * _FORMLESS * max(0.0, 1.0 - sum(general.values()))
     best = sorted(weights, key=lambda text: -weights[text])[:_MOST_READINGS]
     return [_reading(text, weights[text] / total, fitting[text]) for text in best]
 
 
-def _with_russian(
-    general: list[PlateReading], russian: list[PlateReading], seen: Sequence[Floats]
-) -> list[PlateReading]:
-    if not russian or not general:
-        return general
-    texts = [free_text(lattice) for lattice in seen]
-    best = russian[0]
-    alike = max(SequenceMatcher(None, text, best.text, autojunk=False).ratio() for text in texts)
-    if alike < _SAME_CHARACTERS:
-        return general
-    same = next((reading for reading in general if reading.text == best.text), None)
-    confidence = best.confidence * alike**0.5
-    if same is not None:
-        confidence = 1 - (1 - best.confidence) * (1 - same.confidence)
-    others = [reading for reading in general if reading.text != best.text]
-    return [_reading(best.text, confidence, _numbers(best)), *others]
-
-
-def _numbers(reading: PlateReading) -> tuple[int, ...]:
-    return tuple(number for number in _RUSSIAN if FORMATS[number].pattern.replace("R", "D") == reading.form)
+def _mean_chance(lattices: Sequence[Floats], text: str) -> float:
+    return float(np.mean([chance_of(lattice, text) for lattice in lattices]))
 
 
 def _reading(text: str, confidence: float, formats: Sequence[int]) -> PlateReading:

@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float32]
 DIMENSIONS = 512
 HEIGHT, WIDTH = 256, 128
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
+_BESIDE = 0.1
 _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)
 
 
@@ -62,11 +63,12 @@ def prepared(crop: Pixels) -> Floats:
 
 
 def cut_out(picture: Pixels, box: Sequence[float]) -> Pixels | None:
-    """What lies in a box (x1, y1, x2, y2 in pixels), cut at the border; None where less than 8 pixels each way are
-    left."""
+    """The picture of a person in a box (x1, y1, x2, y2 in pixels), cut at the border; None where less than 8 pixels
+    each way are left. A tenth is left out on each side: what stands beside people is the same for all of them."""
     height, width = picture.shape[:2]
-    left, top = max(0, round(box[0])), max(0, round(box[1]))
-    right, bottom = min(width, round(box[2])), min(height, round(box[3]))
+    less = _BESIDE * (box[2] - box[0])
+    left, top = max(0, round(box[0] + less)), max(0, round(box[1]))
+    right, bottom = min(width, round(box[2] - less)), min(height, round(box[3]))
     if right - left < 8 or bottom - top < 8:
         return None
     return picture[top:bottom, left:right]

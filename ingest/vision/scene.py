@@ -38,6 +38,8 @@ WATCHFUL_S = 1.0
 """Between looks at a still picture with somebody in it; else it is looked at seldom."""
 SELDOM_S = 10.0
 _CODES_S = 0.4
+_FIRE_S = 0.35
+_POSES_S = 0.2
 _PLATES_S = 0.2
 _CONTAINERS_S = 1.0
 _PLATES_AT_ONCE = 2
@@ -83,6 +85,7 @@ class Scene:
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
+        self._fire_s = self._poses_s = float("-inf")
         self._attentive_until_s = float("-inf")
         self._somebody_there = False
 
@@ -155,7 +158,9 @@ class Scene:
             findings += self._ppe.step(now_s, people, items, ended)
         if "safety" in wanted:
             findings += self._intrusion.step(now_s, people, ended)
-            findings += self._falls.step(now_s, self._poses(image, people), ended)
+            if ended or now_s - self._poses_s >= _POSES_S:
+                self._poses_s = now_s
+                findings += self._falls.step(now_s, self._poses(image, people), ended)
         return findings
 
     def _count(
@@ -209,8 +214,9 @@ class Scene:
         return found
 
     def _at_fire(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
-        if "safety" not in self._scenarios or not self._eyes.has("fire"):
+        if "safety" not in self._scenarios or not self._eyes.has("fire") or now_s - self._fire_s < _FIRE_S:
             return []
+        self._fire_s = now_s
         burning = self._eyes.burning(image)
         if burning:
             self._attentive_until_s = now_s + ATTENTIVE_S

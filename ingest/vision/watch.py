@@ -28,6 +28,7 @@ _REPORT_S = 2.0
 _SUMS_S = 10.0
 _MEASURED = 50
 _RETRY_S = 2.0
+_RESOLVE_S = 20.0
 
 Opens = Callable[[Stream], str]
 """The address to open, its host judged; raises accounts.outbound.OutboundFailed."""
@@ -86,7 +87,7 @@ class Watch:
             while not self._stop.is_set():
                 url = self._address()
                 if url is None:
-                    self._stop.wait(_RETRY_S)
+                    self._stop.wait(_RESOLVE_S)
                     continue
                 with Capture(url, transport=self.stream.transport) as capture:
                     self._watch(capture)

@@ -12,11 +12,20 @@ from typing import Any, Literal
 from accounts import ledger, webhooks
 from accounts.keys import INTEGRATION_PREFIX, Keyring
 from chat import conversations as widget_conversations
-from store import accounts, analysis, communications, index_work, speakers, transcriptions
+from store import (
+    accounts,
+    analysis,
+    camera_events,
+    camera_streams,
+    communications,
+    index_work,
+    speakers,
+    transcriptions,
+)
 from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
 from store.communications import ContentItem
-from store.database import now
+from store.database import Connection, now
 from store.ids import new_id
 from store.speakers import Attending
 from tests.contract.partner import Partner, make_partner
@@ -56,6 +65,9 @@ _SPACE = _KB + "/spaces/{space_id}"
 _DOCUMENT = _KB + "/documents/{document_id}"
 _CLIENTS = "/integration/v1/clients"
 _CLIENT = _CLIENTS + "/{external_id:path}"
+_STREAMS = "/vision/v1/streams"
+_CAMERA = {"name": "New", "rtsp_url": "rtsp://10.255.255.1/camera", "scenarios": ["traffic"]}
+_DAY = "?stream_id={stream_id}&from=2026-03-01&to=2026-03-01"
 _MESSAGE = {"text": f"What about {SECRET}?"}
 _CHAT = {"kind": "chat", "channel_type": "telegram", "content": [{"text": "hello"}]}
 _QUESTION = {"text": f"What does the {SECRET} cost?", "document_id": "{document_id}"}
@@ -132,6 +144,14 @@ ROWS = (
     Row("GET", "/public/v1/webhook-deliveries", "key", paused=200),
     Row("POST", "/public/v1/webhook-deliveries/{delivery_id}/resend", "key", paused=202, foreign=404),
     Row("POST", "/public/v1/settings/webhook-test", "key", paused=200, json={"webhook_url": "http://127.0.0.1:9/"}),
+    Row("GET", _STREAMS, "bearer", paused=200),
+    Row("POST", _STREAMS, "bearer", paused=403, json=_CAMERA),
+    Row("GET", _STREAMS + "/{stream_id}", "bearer", paused=200, foreign=404),
+    Row("PATCH", _STREAMS + "/{stream_id}", "bearer", paused=403, foreign=404, json={"name": "Other"}),
+    Row("GET", "/vision/v1/events", "bearer", paused=200, query="?stream_id={stream_id}"),
+    Row("GET", "/vision/v1/analytics/traffic", "bearer", paused=200, foreign=404, query=_DAY),
+    Row("GET", "/vision/v1/analytics/heatmap", "bearer", paused=200, foreign=404, query=_DAY),
+    Row("DELETE", _STREAMS + "/{stream_id}", "bearer", paused=403, foreign=404),
     Row("POST", "/mcp", "mcp", paused=200, json=_RPC),
     Row("POST", _CLIENTS, "integration", json={"external_id": "{external_id}"}),
     Row("GET", _CLIENT, "integration", foreign=404),
@@ -149,6 +169,7 @@ ROWS = (
     Row("POST", "/cabinet/top-up", "session"),
     Row("POST", "/cabinet/logout", "session"),
     # What nobody has to prove anything for, but the secret in the address or the form.
+    Row("GET", "/vision/v1/snapshots/{token}", "open"),
     Row("GET", "/cabinet/session-link", "open", query="?code=unknown"),
     Row("POST", "/cabinet/session-link", "open"),
     Row("GET", "/payments/sandbox/{token}", "open"),
@@ -165,6 +186,7 @@ ROWS = (
     Row("GET", "/openapi/speech.json", "open"),
     Row("GET", "/openapi/public.json", "open"),
     Row("GET", "/openapi/integration.json", "open"),
+    Row("GET", "/openapi/vision.json", "open"),
     Row("GET", "/docs", "open"),
     Row("GET", "/docs/{page:path}", "open"),
     Row("GET", "/", "open"),
@@ -284,6 +306,7 @@ def make_owner(account: Account) -> Owner:
         )
         transcriptions.update(account.tenant_id, connection, task.id, status="success", progress=1.0)
         index_work.add(account.tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=call.id)
+        stream_id = add_camera(account, connection)
         accounts.update_tenant(account.tenant_id, connection, email=f"{SECRET}@shop.example")
         delivery = webhooks.emit(
             account.tenant_id,
@@ -334,6 +357,7 @@ def make_owner(account: Account) -> Owner:
             "speaker_id": person.id,
             "speaker_external_id": f"person-{SECRET}",
             "task_id": task.id,
+            "stream_id": stream_id,
             "delivery_id": delivery.id,
             "chat_id": account.chat_id,
             "conversation_id": conversation_id,
@@ -346,6 +370,38 @@ def make_owner(account: Account) -> Owner:
         },
         partner,
     )
+
+
+def add_camera(account: Account, connection: Connection) -> str:
+    """The id of a camera that saw something; it is at an address that is never called."""
+    stream = camera_streams.add(
+        account.tenant_id,
+        connection,
+        name=f"Camera at the {SECRET}",
+        url=Keyring.of(account.server.settings).encrypt(b"rtsp://169.254.0.1/camera"),
+        shown_url=f"rtsp://169.254.0.1/{SECRET}",
+        transport="tcp",
+        scenarios=["traffic"],
+        site_id=None,
+        geo=None,
+        webhook_url=None,
+        key_id=None,
+    )
+    event_id = new_id()
+    assert camera_events.add(
+        account.tenant_id,
+        connection,
+        stream.id,
+        event_id,
+        subject="1",
+        scenario="traffic",
+        kind="person_entered",
+        confidence=0.9,
+        occurred_at=now(),
+        details={"zone": SECRET},
+        snapshot_key=None,
+    )
+    return stream.id
 
 
 def integration_secret(server: RunningServer, name: str) -> str:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 import zxingcpp
+from cv2.typing import MatLike
 from zxingcpp import Barcode, BarcodeFormat, ContentType
 
 from ingest.vision.scenarios.findings import Box, Finding
 
 Pixels = npt.NDArray[np.uint8]
-_Grey = npt.NDArray[np.uint8]
 
 AWAY_S = 10.0
 """A code that was out of view for longer comes back as a new visit."""
@@ -30,11 +30,15 @@ MOST_CHARACTERS = 7089
 MOST_SIDE = 16_384
 _MOST_KEPT = 1000
 _SUBJECT_CHARACTERS = 64
+_ENLARGED_UP_TO, _HALVED_FROM = 1600, 800
 
 _FORMATS = zxingcpp.barcode_formats_from_str(
     "Code128,Code39,Code93,Codabar,ITF,EAN13,EAN8,UPCA,UPCE,DataBar,DataBarExp,DataBarLtd,"
     "QRCode,MicroQRCode,rMQRCode,DataMatrix,Aztec,PDF417,MaxiCode"
 )
+_LINES = zxingcpp.barcode_formats_from_str("Code128,Code93,EAN13,UPCA,DataBar,DataBarExp")
+_ANGLES = (30.0, 60.0)
+"""ZXing reads bars turned by up to 17 degrees from either side of the picture; degrees."""
 # The share of misreadings that a symbology's own check lets pass: the form of its bars alone, a digit modulo 10, a
 # character modulo 103. What corrects errors also sees them.
 _PASSING = {
@@ -66,16 +70,21 @@ class Code:
 
 
 def read_codes(image: Pixels, *, thorough: bool = True) -> list[Code]:
-    """All codes in a picture (height x width x 3, RGB). `thorough`: where nothing is found, look again at it enlarged,
-    blurred, with more contrast, and in parts: up to ten times the work. Raises ValueError for another shape."""
+    """All codes in a picture (height x width x 3, RGB). `thorough`: where nothing is found, look again at it blurred,
+    enlarged, halved, turned and with more contrast: up to ten times the work. Raises ValueError for another shape."""
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
         raise ValueError("a picture is height x width x 3 of bytes")
     if 0 in image.shape or max(image.shape) > MOST_SIDE:
         raise ValueError(f"a picture's sides have 1 to {MOST_SIDE} pixels")
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    found = _codes_in(grey)
+    height, width = grey.shape
+    found = _codes_seen_by(_Look(grey), width, height)
     if not found and thorough:
-        found = next(filter(None, map(_codes_seen_by, _second_looks(grey))), [])
+        # The more often one looks, the more there is that looks like a code without a check.
+        looked = (
+            [code for code in _codes_seen_by(look, width, height) if not code.is_weak] for look in _second_looks(grey)
+        )
+        found = next(filter(None, looked), [])
     return found[:MOST_CODES]
 
 
@@ -106,57 +115,52 @@ def _named(value: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A picture made out of another: a point of it times `scale`, plus the offset, is where it is in that other."""
+    """A picture made out of another. `back` (2 x 3) takes its points to where they are in that other."""
 
-    grey: _Grey
-    scale: float = 1.0
-    left: int = 0
-    top: int = 0
+    grey: MatLike
+    back: MatLike = field(default_factory=lambda: np.eye(2, 3))
+    formats: zxingcpp.BarcodeFormats = _FORMATS
     binarizer: zxingcpp.Binarizer = zxingcpp.Binarizer.LocalAverage
 
 
-def _second_looks(grey: _Grey) -> Iterator[_Look]:
-    """Each costs about as much as the first look, or more where it is larger."""
-    height, width = grey.shape
-    stretched = cv2.createCLAHE(2.0, (8, 8)).apply(grey)
-    yield _Look(grey, binarizer=zxingcpp.Binarizer.GlobalHistogram)
-    yield _Look(stretched)
+def _second_looks(grey: MatLike) -> Iterator[_Look]:
+    """In the order of how much each finds in pictures that were blurred, shrunk, darkened and made noisy."""
+    longest = max(grey.shape)
     yield _Look(cv2.GaussianBlur(grey, (0, 0), 1.2))
-    if max(height, width) <= 1600:
-        yield _Look(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), 0.5)
-    if max(height, width) >= 800:
-        yield _Look(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), 2.0)
-    blurred = cv2.GaussianBlur(stretched, (0, 0), 2.0)
-    yield _Look(cv2.addWeighted(stretched, 2.0, blurred, -1.0, 0))
+    if longest <= _ENLARGED_UP_TO:
+        yield _Look(cv2.resize(grey, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), np.eye(2, 3) / 2)
+    if longest >= _HALVED_FROM:
+        yield _Look(cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA), np.eye(2, 3) * 2)
+    yield _Look(grey, binarizer=zxingcpp.Binarizer.GlobalHistogram)
+    stretched = cv2.createCLAHE(2.0, (8, 8)).apply(grey)
+    yield _Look(stretched)
+    yield _Look(cv2.addWeighted(stretched, 2.0, cv2.GaussianBlur(stretched, (0, 0), 2.0), -1.0, 0))
+    yield from (_turned(grey, angle) for angle in _ANGLES)
 
 
-def _codes_seen_by(look: _Look) -> list[Code]:
-    def back(value: float, offset: int) -> float:
-        return value * look.scale + offset
-
-    return [
-        replace(
-            code,
-            box=(
-                back(code.box[0], look.left),
-                back(code.box[1], look.top),
-                back(code.box[2], look.left),
-                back(code.box[3], look.top),
-            ),
-        )
-        for code in _codes_in(look.grey, look.binarizer)
-    ]
+def _turned(grey: MatLike, angle: float) -> _Look:
+    height, width = grey.shape
+    turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
+    cosine, sine = abs(turn[0, 0]), abs(turn[0, 1])
+    size = round(width * cosine + height * sine), round(width * sine + height * cosine)
+    turn[:, 2] += (size[0] - width) / 2, (size[1] - height) / 2
+    turned = cv2.warpAffine(grey, turn, size, borderMode=cv2.BORDER_REPLICATE)
+    return _Look(turned, cv2.invertAffineTransform(turn), _LINES)
 
 
-def _codes_in(grey: _Grey, binarizer: zxingcpp.Binarizer = zxingcpp.Binarizer.LocalAverage) -> list[Code]:
+def _codes_seen_by(look: _Look, width: int, height: int) -> list[Code]:
+    """In a picture of that width and height, of which the look was made."""
     found = zxingcpp.read_barcodes(
-        np.ascontiguousarray(grey), formats=_FORMATS, text_mode=zxingcpp.TextMode.Plain, binarizer=binarizer
+        np.ascontiguousarray(look.grey),
+        formats=look.formats,
+        text_mode=zxingcpp.TextMode.Plain,
+        binarizer=look.binarizer,
     )
-    codes = (_code(barcode, grey.shape[1], grey.shape[0]) for barcode in found)
+    codes = (_code(barcode, look.back, width, height) for barcode in found)
     return [code for code in codes if code is not None]
 
 
-def _code(barcode: Barcode, width: int, height: int) -> Code | None:
+def _code(barcode: Barcode, back: MatLike, width: int, height: int) -> Code | None:
     is_text = barcode.content_type is not ContentType.Binary and barcode.text != ""
     text = safe_text(barcode.text) if is_text else safe_bytes(barcode.bytes)
     symbology = barcode.symbology
@@ -165,15 +169,12 @@ def _code(barcode: Barcode, width: int, height: int) -> Code | None:
     if len(text) > MOST_CHARACTERS:
         text = text[: MOST_CHARACTERS - 1] + "…"
     place = barcode.position
-    corners = (place.top_left, place.top_right, place.bottom_left, place.bottom_right)
-    columns, rows = [corner.x for corner in corners], [corner.y for corner in corners]
-    box = (
-        float(max(0, min(columns))),
-        float(max(0, min(rows))),
-        float(min(width, max(columns) + 1)),
-        float(min(height, max(rows) + 1)),
-    )
+    points = (place.top_left, place.top_right, place.bottom_left, place.bottom_right)
+    corners = np.array([[point.x, point.y, 1] for point in points]) @ back.T
+    left, top = np.clip(corners.min(axis=0), 0, (width, height)).tolist()
+    right, bottom = np.clip(corners.max(axis=0) + 1, 0, (width, height)).tolist()
     is_weak = symbology in _LEAST_CHARACTERS or barcode.format in _SHORT_CHECKED
+    box = (left, top, right, bottom)
     return Code(text, str(barcode.format), box, 1 - _PASSING.get(symbology, _CORRECTED), is_weak)
 
 

@@ -26,14 +26,15 @@ MISSING_FROM, WORN_FROM = 0.7, 0.2
 SURE_FROM, UNSURE_FROM = 0.25, 0.1
 """Of a box's confidence: it counts from the first on, is as if it were not there below the second, and between both
 says neither (there a helmet is as likely as a bare head)."""
-WINDOW_S = 4.0
+WINDOW_S, WINDOW_LOOKS = 4.0, 8
+"""The looks of so long count, and the last so many of `FORGET_S` where fewer were taken."""
+FORGET_S = 30.0
 LEAST_HEIGHT = 80.0
 """Of a person, in pixels: smaller ones are not judged."""
 WHOLE_BORDER = 3.0
 _INDEPENDENT_S = 0.5  # looks closer together tell the same thing, and share the weight of one
 _LOOK_EVERY_S = 0.1
 _MOST_HIDDEN = 0.35  # of the region of an item, by another person
-_FORGET_S = 60.0
 _PLURALS = {"helmet": "helmets", "vest": "vests", "mask": "masks", "gloves": "gloves"}
 _EVENTS: dict[Equipment, EventType] = {item: f"no_{item}" for item in ITEMS}  # type: ignore[misc]
 _BY_ABSENCE: frozenset[Equipment] = frozenset({"helmet", "vest"})
@@ -152,7 +153,7 @@ class Ppe:
         """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
         for number in ended:
             self._people.pop(number, None)
-        for number in [each for each, person in self._people.items() if now_s - person.seen_s > _FORGET_S]:
+        for number in [each for each, person in self._people.items() if now_s - person.seen_s > FORGET_S]:
             del self._people[number]
         carried = self._carried(people, items)
         findings = []
@@ -206,7 +207,7 @@ class Ppe:
         if since_s < _LOOK_EVERY_S * 0.9:
             return None
         watch.looks.append((now_s, min(1.0, since_s / _INDEPENDENT_S), look))
-        while now_s - watch.looks[0][0] > WINDOW_S:
+        while now_s - watch.looks[0][0] > (WINDOW_S if len(watch.looks) > WINDOW_LOOKS else FORGET_S):
             watch.looks.popleft()
         if len(watch.looks) < LEAST_LOOKS or now_s - watch.looks[0][0] < LEAST_S:
             return None

@@ -1,0 +1,252 @@
+"""Cameras that send pictures: from a real RTSP server through capture, detection and scenarios to events, webhooks and
+aggregates, over real HTTP."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from accounts.keys import Keyring
+from api.vision_events import SNAPSHOT_LIFETIME_S
+from store.ids import new_id
+from tests.contract.test_vision import EVENTS, STREAMS, TRAFFIC, made
+from tests.support.clips import write_pictures
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.rtsp import RtspServer, need_server, running_server
+from tests.support.server import Account, RunningServer
+
+SHARED = Path(__file__).parents[2].parent / "shared"
+MODELS, PEOPLE = SHARED / "models", SHARED / "data/vision/one-by-one-person-detection.mp4"
+WAIT_S = 120.0
+TAKEN_OVER_S = 30.0
+CODES = ("4006381333931", "PALLET-000417")
+
+
+@pytest.fixture(scope="module")
+def seeing_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """One that may reach cameras and receivers on loopback, with what detectors there are."""
+    need_server()
+    running = RunningServer(
+        tmp_path_factory.mktemp("seeing-server"),
+        camera_networks="127.0.0.0/8",
+        allowed_networks="127.0.0.0/8",
+        webhook_retry_schedule="0.2,0.2,0.2",
+        sweep_s="0.5",
+        camera_lease_s="4",
+        **({"models_dir": str(MODELS)} if MODELS.is_dir() else {}),
+    )
+    try:
+        yield running.start()
+    finally:
+        running.close()
+
+
+@pytest.fixture
+def viewer(seeing_server: RunningServer) -> Iterator[Account]:
+    """An account with money whose cameras are ended after the test."""
+    account = seeing_server.new_client(f"viewer {new_id()}")
+    account.add_money("1000")
+    yield account
+    for stream in account.get(STREAMS).json()["items"]:
+        account.request("DELETE", f"{STREAMS}/{stream['id']}")
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as opened:
+        yield opened
+
+
+def wait_for(what: Callable[[], Any], account: Account) -> Any:
+    deadline = time.monotonic() + WAIT_S
+    while not (found := what()):
+        assert time.monotonic() < deadline, account.server.log()[-4000:]
+        time.sleep(0.1)
+    return found
+
+
+def events(account: Account, **query: str) -> list[dict[str, Any]]:
+    answer = account.get(EVENTS, params={"limit": 100, **query})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["items"]
+    return found
+
+
+def state(account: Account, stream_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = account.get(f"{STREAMS}/{stream_id}").json()
+    return found
+
+
+def worker_id(server: RunningServer) -> int:
+    """The process that watches the server's cameras."""
+    for child in server.child_ids():
+        line = Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"ingest.vision.worker" in line:
+            return child
+    return 0
+
+
+def page(codes: tuple[str, ...]) -> npt.NDArray[np.uint8]:
+    """A picture of 640 x 360 with these codes on it."""
+    import zxingcpp
+
+    picture = np.full((360, 640, 3), 200, np.uint8)
+    for number, text in enumerate(codes):
+        kind = zxingcpp.BarcodeFormat.EAN13 if text.isdigit() else zxingcpp.BarcodeFormat.QRCode
+        drawn = np.asarray(zxingcpp.create_barcode(text, kind).to_image(scale=4), np.uint8)
+        drawn = np.asarray(Image.fromarray(drawn).crop((0, 0, drawn.shape[1], min(drawn.shape[0], 200))))
+        top, left = 130, 20 + number * 420
+        picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn[..., None]
+    return picture
+
+
+@pytest.fixture(scope="module")
+def codes_camera(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RtspServer]:
+    """Shows two codes, all the time."""
+    need_server()
+    clip = write_pictures(tmp_path_factory.mktemp("clips") / "codes.mp4", [page(CODES)] * 20)
+    with running_server(width=640, height=360, fps=10, clip=clip) as camera:
+        yield camera
+
+
+@pytest.mark.proves(
+    "vision.scenario.barcode",
+    "vision.event.types.barcode",
+    "vision.event.shape",
+    "vision.event.confidence",
+    "vision.event.occurred-at",
+    "vision.event.once",
+    "vision.event.metadata",
+    "vision.event.snapshot-signed",
+    "vision.webhook.detection-created",
+    "vision.webhook.event-id",
+    "vision.webhook.delivery",
+    "vision.webhook.signature",
+    "money.charge.vision",
+)
+def test_codes_in_the_picture_are_an_event_each_with_a_snapshot_and_a_webhook(
+    viewer: Account, codes_camera: RtspServer, receiver: Receiver
+) -> None:
+    before = datetime.now(UTC)
+    url = receiver.answer("/seen", Reply(500), Reply())
+    fields = {"scenarios": ["barcode"], "rtsp_url": codes_camera.url(), "webhook_url": url}
+    stream = made(viewer, **fields)
+    wait_for(lambda: len(events(viewer)) >= 2, viewer)
+    receiver.wait("/seen", 3)
+    time.sleep(2)  # what stays in the picture for long is told no second time
+    found = events(viewer)
+    assert sorted(event["metadata"]["text"] for event in found) == sorted(CODES)
+    for event in found:
+        assert set(event) == {
+            "id",
+            "stream_id",
+            "scenario",
+            "type",
+            "confidence",
+            "occurred_at",
+            "snapshot_url",
+            "metadata",
+        }
+        assert (event["stream_id"], event["scenario"], event["type"]) == (stream["id"], "barcode", "barcode_read")
+        assert 0.5 < event["confidence"] <= 1
+        assert event["occurred_at"].endswith("Z")
+        assert before <= datetime.fromisoformat(event["occurred_at"]) <= datetime.now(UTC)
+        left, top, right, bottom = event["metadata"]["box"]
+        assert 0 <= left < right <= 640
+        assert 100 <= top < bottom <= 360
+        shown = httpx2.get(event["snapshot_url"])
+        assert (shown.status_code, shown.headers["content-type"]) == (200, "image/jpeg")
+        with Image.open(io.BytesIO(shown.content)) as picture:
+            assert picture.size == (640, 360)
+        assert httpx2.get(event["snapshot_url"][:-4] + "AAAA").status_code == 404
+    told = receiver.at("/seen")
+    assert {hook.json["event_id"] for hook in told} == {event["id"] for event in found}
+    assert len({hook.id for hook in told}) == 2
+    for hook in told:
+        assert hook.json == {
+            "event": "detection.created",
+            "event_id": hook.json["event_id"],
+            "stream_id": stream["id"],
+        }
+        assert hook.is_signed_by(viewer.made.api_key)
+    assert [debit["product"] for debit in viewer.debits()] == ["vision"]
+    assert state(viewer, stream["id"])["last_event_at"] == max(event["occurred_at"] for event in found)
+
+
+def test_a_link_to_a_snapshot_ends(viewer: Account) -> None:
+    keyring = Keyring.of(viewer.server.settings)
+    assert keyring.open_token("snapshot", keyring.sign_token("snapshot", {}, lifetime_s=SNAPSHOT_LIFETIME_S))
+    expired = keyring.sign_token("snapshot", {"tenant": viewer.tenant_id, "event": new_id()}, lifetime_s=-1)
+    assert viewer.get(f"/vision/v1/snapshots/{expired}").status_code == 404
+
+
+@pytest.mark.proves("vision.status.values", "vision.probe.codec")
+def test_a_camera_that_is_lost_found_and_of_another_codec(viewer: Account) -> None:
+    with running_server(width=320, height=240, fps=10) as camera:
+        stream_id = made(viewer, scenarios=["barcode"], rtsp_url=camera.url())["id"]
+        online = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "online" and now, viewer)
+        assert (online["width"], online["height"], online["message"]) == (320, 240, "")
+        camera.kill()
+        lost = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "reconnecting" and now, viewer)
+        assert lost["message"]
+        camera.start()
+        wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
+        camera.kill()
+        camera.start(codec="h265")
+        other = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "error" and now, viewer)
+        assert "H.264" in other["message"]
+
+
+def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Account, codes_camera: RtspServer) -> None:
+    stream_id = made(viewer, scenarios=["barcode"], rtsp_url=codes_camera.url())["id"]
+    wait_for(lambda: len(events(viewer)) == 2, viewer)
+    wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
+    time.sleep(3)  # a report of what was said
+    killed = worker_id(viewer.server)
+    os.kill(killed, signal.SIGKILL)
+    # Nobody else can have the stream: its status is written anew by the next worker.
+    change = {"name": "Seen by another"}
+    assert viewer.request("PATCH", f"{STREAMS}/{stream_id}", json=change).status_code == 200
+    wait_for(lambda: worker_id(viewer.server) not in (0, killed), viewer)
+    time.sleep(TAKEN_OVER_S / 2)
+    assert state(viewer, stream_id)["status"] == "online"
+    assert len(events(viewer)) == 2
+    assert len(viewer.debits()) == 1
+
+
+@pytest.mark.proves("vision.scenario.traffic")
+@pytest.mark.skipif(not (PEOPLE.is_file() and MODELS.is_dir()), reason="needs ../shared: people who walk, a detector")
+def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> None:
+    stairs = {"name": "stairs", "kind": "restricted", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+    with running_server(width=768, height=432, fps=12, clip=PEOPLE) as camera:
+        stream = made(viewer, scenarios=["traffic", "safety"], rtsp_url=camera.url(), zones=[stairs])
+        wait_for(lambda: len([each for each in events(viewer) if each["type"] == "person_left"]) >= 2, viewer)
+        working = state(viewer, stream["id"])
+    found = events(viewer)
+    kinds = {event["type"] for event in found}
+    assert {"person_entered", "person_left", "zone_intrusion"} <= kinds
+    (first, *_) = [event for event in reversed(found) if event["type"] == "zone_intrusion"]
+    assert first["metadata"]["zone"] == "stairs"
+    assert first["metadata"]["track_id"] >= 1
+    left, top, right, bottom = first["metadata"]["box"]
+    assert bottom - top > right - left > 20
+    assert working["latency_ms"] > 0
+    day = datetime.now(UTC).date()
+    query = {"stream_id": stream["id"], "from": str(day - timedelta(days=1)), "to": str(day), "granularity": "day"}
+    bucket = viewer.get(TRAFFIC, params=query).json()["series"][-1]
+    entered = len([event for event in events(viewer) if event["type"] == "person_entered"])
+    assert entered >= 2
+    assert bucket["entered"] <= entered
+    assert 1 <= bucket["unique_visitors"] < entered, "the clip shows the same person again and again"

@@ -1,0 +1,256 @@
+"""Unique visitors: made-up vectors, and the people of a video, one of whom comes five times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from ingest.vision.reidentify import DIMENSIONS, Appearance, cut_out
+from ingest.vision.scenarios.findings import Tracked
+from ingest.vision.visitors import MOST_VISITORS, NEW_AFTER_PICTURES, Visit, Visitors, quality_of
+
+SHARED = Path(__file__).parents[4] / "shared"
+VIDEO = SHARED / "data" / "vision" / "one-by-one-person-detection.mp4"
+NETWORK = SHARED / "models" / "osnet_x0_25_msmt17.onnx"
+DETECTOR = SHARED / "models" / "yolov8n-coco-int8-openvino"
+DAY = date(2026, 11, 23)
+Floats = npt.NDArray[np.float32]
+Pixels = npt.NDArray[np.uint8]
+
+
+def looks_of(person: int, count: int = 1, noise: float = 0.3) -> Floats:
+    """Vectors as a network gives them: much is common to all people, then what is the person's own, then chance."""
+    common = np.random.default_rng(999).normal(size=DIMENSIONS)
+    own = np.random.default_rng(person).normal(size=DIMENSIONS)
+    chance = np.random.default_rng([person, count]).normal(size=(count, DIMENSIONS))
+    vectors = 1.5 * common + own + noise * chance
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+class Door:
+    def __init__(self, visitors: Visitors | None = None) -> None:
+        self.visitors = visitors or Visitors(DAY)
+        self.now_s = 50.0
+        self.tracks = 0
+
+    def passes(self, vectors: Floats, quality: float = 0.9) -> Visit | None:
+        self.tracks += 1
+        for vector in vectors:
+            self.visitors.see(self.tracks, vector, quality, self.now_s)
+            self.now_s += 0.25
+        return self.visitors.visitor_of(self.tracks, is_over=True)
+
+
+def test_five_times_the_same_person_is_one_visitor_and_others_are_others() -> None:
+    door = Door()
+    visits = [door.passes(looks_of(7, count)) for count in (6, 7, 8, 9, 10)]
+    assert [visit and (visit.visitor, visit.is_new) for visit in visits] == [(1, True)] + [(1, False)] * 4
+    for person in range(20, 40):
+        door.passes(looks_of(person, 6))
+    assert door.visitors.count == 21
+
+
+def test_who_is_already_known_is_told_while_the_track_lasts_and_a_stranger_later() -> None:
+    visitors = Visitors(DAY)
+    told: dict[int, int] = {}
+    for track, person in ((1, 3), (2, 3), (3, 4)):
+        for place, vector in enumerate(looks_of(person, 20)):
+            visitors.see(track, vector, 0.9, track * 100 + place * 0.25)
+            if visitors.visitor_of(track) and track not in told:
+                told[track] = place + 1
+        visitors.visitor_of(track, is_over=True)
+    assert told[1] == told[3] == NEW_AFTER_PICTURES
+    assert told[2] < NEW_AFTER_PICTURES
+    assert visitors.count == 2
+
+
+def test_two_people_who_are_there_together_are_two_however_alike() -> None:
+    visitors = Visitors(DAY)
+    for place, vector in enumerate(looks_of(5, 20, noise=0.01)):
+        for track in (1, 2):
+            visitors.see(track, vector, 0.9, place * 0.25)
+    first, second = (visitors.visitor_of(track) for track in (1, 2))
+    assert first is not None
+    assert second is not None
+    assert first.visitor != second.visitor
+    assert visitors.count == 2
+
+
+def test_poor_pictures_make_nobody() -> None:
+    door = Door()
+    assert door.passes(looks_of(1, 20), quality=0.05) is None
+    assert door.visitors.visitor_of(99, is_over=True) is None
+    assert door.visitors.count == 0
+
+
+def test_another_worker_goes_on_with_what_was_exported() -> None:
+    door = Door()
+    for person in range(5):
+        door.passes(looks_of(person, 6))
+    other = Door(Visitors.imported(door.visitors.exported()))
+    assert (other.visitors.day, other.visitors.count) == (DAY, 5)
+    other.tracks = 100
+    again, stranger = other.passes(looks_of(3, 9)), other.passes(looks_of(8, 9))
+    assert again is not None
+    assert (again.visitor, again.is_new) == (4, False)
+    assert stranger is not None
+    assert (stranger.visitor, stranger.is_new) == (6, True)
+
+
+@pytest.mark.parametrize("state", [b"", b"PK nonsense", b"\x80\x04K\x01."])
+def test_what_is_no_state_is_refused(state: bytes) -> None:
+    with pytest.raises(ValueError, match="no state of visitors"):
+        Visitors.imported(state)
+
+
+def test_what_is_kept_is_bounded_and_the_count_goes_on() -> None:
+    door = Door()
+    made = np.random.default_rng(1).normal(size=(MOST_VISITORS + 5, DIMENSIONS)).astype(np.float32)
+    for vector in made:
+        # The comparison with all of them is not what this is about.
+        door.visitors._count += 1
+        door.visitors._remember(door.visitors._count, [(1.0, vector / np.linalg.norm(vector))])
+    assert door.visitors.count == MOST_VISITORS + 5
+    assert len(door.visitors.exported()) < MOST_VISITORS * (DIMENSIONS * 2 + 64)
+    forgotten = door.passes(np.repeat(made[:1], 6, axis=0))
+    assert forgotten is not None
+    assert (forgotten.visitor, forgotten.is_new) == (MOST_VISITORS + 6, True)
+    known = door.passes(np.repeat(made[-1:], 6, axis=0))
+    assert known is not None
+    assert (known.visitor, known.is_new) == (MOST_VISITORS + 5, False)
+
+
+def test_quality_prefers_people_who_are_large_whole_and_alone() -> None:
+    good = quality_of((100, 100, 180, 300), 0.9, 1280, 720)
+    assert good == pytest.approx(0.9)
+    worse = (
+        quality_of((100, 100, 110, 125), 0.9, 1280, 720),
+        quality_of((0, 100, 80, 300), 0.9, 1280, 720),
+        quality_of((100, 100, 300, 300), 0.9, 1280, 720),
+        quality_of((100, 100, 180, 300), 0.9, 1280, 720, [(120, 100, 200, 300)]),
+    )
+    assert all(0 <= each < good for each in worse)
+    assert quality_of((5, 5, 5, 5), 0.9, 1280, 720) == 0
+
+
+def test_a_vector_that_is_none_is_refused() -> None:
+    for vector in (np.zeros(DIMENSIONS), np.full(DIMENSIONS, np.nan)):
+        with pytest.raises(ValueError, match="embedding"):
+            Visitors(DAY).see(1, vector.astype(np.float32), 0.9, 0.0)
+
+
+# The real network and people
+
+Passage = list[tuple[float, Pixels, Tracked]]
+
+
+@pytest.fixture(scope="module")
+def appearance() -> Appearance:
+    if not NETWORK.exists():
+        pytest.skip(f"{NETWORK} is not on this machine")
+    return Appearance(NETWORK)
+
+
+@cache
+def passages() -> list[Passage]:
+    """Of the video's people, 2.5 pictures a second: the time, the frame, the person."""
+    if not (VIDEO.exists() and DETECTOR.exists()):
+        pytest.skip(f"{VIDEO} or {DETECTOR} is not on this machine")
+    return list(_passages())
+
+
+def _passages() -> Iterator[Passage]:
+    import av
+
+    from ingest.vision.networks import open_network
+    from ingest.vision.yolo import boxes_of, letterbox
+
+    network = open_network(DETECTOR, 2)
+    passage: Passage = []
+    with av.open(str(VIDEO)) as container:
+        for number, frame in enumerate(container.decode(video=0)):
+            if number % 4:
+                continue
+            picture = frame.to_ndarray(format="rgb24")
+            planes, fit = letterbox(picture, network.size)
+            boxes = boxes_of(network.run(planes)[0], fit, layout=network.layout, confidence=0.4)
+            people = [place for place, label in enumerate(boxes.classes) if network.names[int(label)] == "person"]
+            if people:
+                x1, y1, x2, y2 = map(float, boxes.xyxy[people[0]])
+                seen = Tracked(0, (x1, y1, x2, y2), float(boxes.scores[people[0]]))
+                passage.append((number / 10, picture, seen))
+            elif passage and number / 10 - passage[-1][0] > 2:
+                if len(passage) > 5:
+                    yield passage
+                passage = []
+    if len(passage) > 5:
+        yield passage
+
+
+def walk_in(
+    visitors: Visitors,
+    track: int,
+    passage: Passage,
+    appearance: Appearance,
+    look: Callable[[Pixels], Pixels] = lambda picture: picture,
+) -> Visit | None:
+    for now_s, picture, seen in passage:
+        height, width = picture.shape[:2]
+        crop = cut_out(picture, seen.box)
+        if crop is not None:
+            quality = quality_of(seen.box, seen.confidence, width, height)
+            visitors.see(track, appearance.embed([look(crop)])[0], quality, track * 1000 + now_s)
+    return visitors.visitor_of(track, is_over=True)
+
+
+def test_vectors_are_of_one_length_and_light_and_side_hardly_change_them(appearance: Appearance) -> None:
+    _, picture, seen = passages()[0][len(passages()[0]) // 2]
+    crop = cut_out(picture, seen.box)
+    assert crop is not None
+    _, other_picture, other = passages()[4][len(passages()[4]) // 2]
+    stranger = cut_out(other_picture, other.box)
+    assert stranger is not None
+    vectors = appearance.embed([crop, np.ascontiguousarray(crop[:, ::-1]), (crop * 0.8).astype(np.uint8), stranger])
+    assert vectors.shape == (4, DIMENSIONS)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    near = vectors[1:] @ vectors[0]
+    assert near[:2].min() > near[2] + 0.1
+    assert appearance.embed([]).shape == (0, DIMENSIONS)
+
+
+def test_what_is_no_picture_or_no_network_is_refused(appearance: Appearance, tmp_path: Path) -> None:
+    for crop in (np.zeros((0, 10, 3), np.uint8), np.zeros((10, 10), np.uint8)):
+        with pytest.raises(ValueError, match="height x width x 3"):
+            appearance.embed([crop])
+    (tmp_path / "none.onnx").write_bytes(b"none")
+    with pytest.raises(ValueError, match=r"none\.onnx cannot be opened"):
+        Appearance(tmp_path / "none.onnx")
+
+
+def test_the_six_people_of_the_video_are_six(appearance: Appearance) -> None:
+    visitors = Visitors(DAY)
+    for track, passage in enumerate(passages()):
+        walk_in(visitors, track, passage, appearance)
+    assert visitors.count == 6
+
+
+@pytest.mark.parametrize("person", range(6))
+def test_one_who_walks_in_and_out_five_times_is_one(appearance: Appearance, person: int) -> None:
+    """Each time a little different: mirrored, darker, lighter, only the first half of the way."""
+    visitors, passage = Visitors(DAY), passages()[person]
+    changes: list[Callable[[Pixels], Pixels]] = [
+        lambda picture: picture,
+        lambda picture: np.ascontiguousarray(picture[:, ::-1]),
+        lambda picture: (picture * 0.8).astype(np.uint8),
+        lambda picture: np.clip(picture * 1.15, 0, 255).astype(np.uint8),
+    ]
+    for track, change in enumerate(changes):
+        walk_in(visitors, track, passage, appearance, change)
+    walk_in(visitors, len(changes), passage[: len(passage) * 2 // 3], appearance)
+    assert visitors.count == 1
