@@ -69,6 +69,7 @@ from ingest import evaluations as evaluating
 from ingest.documents import document_job
 from ingest.maintenance import Maintenance
 from ingest.retention import ToolCallSweep
+from ingest.vision.retention import CameraSweep
 from ingest.vision.supervisor import CameraSupervisor
 from ingest.workshop import Workshop, open_workshop
 from mcp_server.call_log import CallLog
@@ -153,6 +154,7 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             house.jobs.add_sweep(reindex.sweep)
             house.jobs.add_sweep(Maintenance().sweep)
             house.jobs.add_sweep(retention.sweep)
+            house.jobs.add_sweep(CameraSweep().sweep)
             house.jobs.add_sweep(ToolCallSweep(settings, house.database).sweep)
             house.jobs.add_sweep(import_media.sweep)
             house.jobs.add_sweep(webhooks.sweep)

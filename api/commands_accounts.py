@@ -83,6 +83,8 @@ def _whole_client_row(connection: Connection, tenant: Tenant) -> dict[str, Any]:
         "pause_reason": tenant.pause_reason,
         "balance_rub": ledger.shown(ledger.balance(tenant.id, connection).settled_micro),
         "allow_credit": tenant.allow_credit,
+        "cameras": tenant.camera_limit,
+        "camera_days": tenant.camera_days,
         "tariff": tariffs.tariff_of(connection, tenant).label,
         "language": tenant.language,
         "time_zone": tenant.time_zone,
@@ -140,6 +142,8 @@ def set_client(
     allow_credit: Annotated[
         bool | None, typer.Option("--allow-credit/--no-allow-credit", help="Whether the balance may go below zero.")
     ] = None,
+    cameras: Annotated[int | None, typer.Option(min=0, help="How many camera streams the plan has.")] = None,
+    camera_days: Annotated[int | None, typer.Option(min=1, help="How long what cameras saw is kept.")] = None,
     language: LanguageOption = None,
     time_zone: TimeZoneOption = None,
     as_json: JsonOption = False,
@@ -148,7 +152,14 @@ def set_client(
     from accounts import clients
     from store import accounts
 
-    named = {"name": name, "allow_credit": allow_credit, "language": language, "time_zone": time_zone}
+    named = {
+        "name": name,
+        "allow_credit": allow_credit,
+        "camera_limit": cameras,
+        "camera_days": camera_days,
+        "language": language,
+        "time_zone": time_zone,
+    }
     values: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
     if name is not None:
         clients.check_name(name)

@@ -30,6 +30,7 @@ def examine(settings: Settings) -> list[Finding]:
         "index": _index,
         "text recognition": _ocr,
         "chat": _chat,
+        "cameras": _cameras,
         "web part": _web,
     }
     findings = []
@@ -103,6 +104,12 @@ def _chat(settings: Settings) -> tuple[bool, str]:
     from chat.engines import describe_engine
 
     return describe_engine(settings)
+
+
+def _cameras(settings: Settings) -> tuple[bool, str]:
+    from ingest.vision.models import describe_models
+
+    return describe_models(settings)
 
 
 def _web(_settings: Settings) -> tuple[bool, str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store.accounts import tenants
 from store.camera_streams import Scenario, camera_streams
 from store.database import id_column, insert_ignoring, metadata, now, time_column
 from store.scope import across_tenants
@@ -49,6 +51,7 @@ class Event:
     snapshot_key: str | None
 
 
+_SEEING = sa.select(camera_streams.c.tenant_id.label("id")).distinct().subquery()
 _COLUMNS = [camera_events.c[name] for name in Event.__dataclass_fields__]
 
 
@@ -138,15 +141,24 @@ def list_page(
 
 
 @across_tenants("housekeeping")
-def list_before(connection: Connection, moment: datetime, *, limit: int) -> list[Event]:
-    """Oldest first."""
-    query = sa.select(*_COLUMNS).where(camera_events.c.occurred_at < moment)
-    return [
-        Event(**row._mapping) for row in connection.execute(query.order_by(camera_events.c.occurred_at).limit(limit))
-    ]
-
-
-def remove(tenant_id: str, connection: Connection, event_ids: list[str]) -> None:
-    connection.execute(
-        sa.delete(camera_events).where(camera_events.c.tenant_id == tenant_id, camera_events.c.id.in_(event_ids))
+def list_expired(connection: Connection, *, limit: int) -> list[Event]:
+    """Older than their accounts keep them, in the order of their accounts."""
+    found: list[Event] = []
+    kept = connection.execute(
+        sa.select(tenants.c.id, tenants.c.camera_days).join(_SEEING, tenants.c.id == _SEEING.c.id)
     )
+    for row in kept.all():
+        before = now() - timedelta(days=row.camera_days)
+        query = sa.select(*_COLUMNS).where(camera_events.c.tenant_id == row.id, camera_events.c.occurred_at < before)
+        found += [
+            Event(**each._mapping)
+            for each in connection.execute(query.order_by(camera_events.c.occurred_at).limit(limit - len(found)))
+        ]
+        if len(found) >= limit:
+            break
+    return found
+
+
+@across_tenants("housekeeping")
+def remove(connection: Connection, event_ids: Sequence[str]) -> None:
+    connection.execute(sa.delete(camera_events).where(camera_events.c.id.in_(event_ids)))

@@ -274,6 +274,16 @@ def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str])
     )
 
 
+@across_tenants("housekeeping")
+def forget_deleted(connection: Connection) -> None:
+    """Streams that were ended go with the last of their events and figures."""
+    from store.camera_events import camera_events
+    from store.camera_traffic import camera_hours
+
+    left = [sa.exists().where(table.c.stream_id == camera_streams.c.id) for table in (camera_events, camera_hours)]
+    connection.execute(sa.delete(camera_streams).where(camera_streams.c.deleted_at.is_not(None), ~sa.or_(*left)))
+
+
 def is_mine(tenant_id: str, connection: Connection, stream_id: str, worker_id: str, *, lock: bool = False) -> bool:
     """Whether the worker has the stream still; with `lock` until the end of the transaction."""
     table = camera_streams.c

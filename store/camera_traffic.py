@@ -12,7 +12,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from store.database import id_column, insert_ignoring, metadata, time_column, upsert
+from store.database import id_column, insert_ignoring, metadata, now, time_column, upsert
 from store.scope import across_tenants
 
 camera_hours = sa.Table(
@@ -146,9 +146,10 @@ def heat(tenant_id: str, connection: Connection, stream_id: str, begin: datetime
 
 
 @across_tenants("housekeeping")
-def forget_before(connection: Connection, moment: datetime) -> None:
+def forget_old(connection: Connection, *, days: int) -> None:
+    before = now() - timedelta(days=days)
     for table in (camera_hours, camera_visits):
-        connection.execute(sa.delete(table).where(table.c.hour < moment))
+        connection.execute(sa.delete(table).where(table.c.hour < before))
 
 
 def _heat(raw: bytes | None) -> Heat:

@@ -16,8 +16,8 @@ text of Russian plates."""
 
 # Names of `parley models list`, then of files and folders in PARLEY_MODELS_DIR.
 _KNOWN: Mapping[Role, tuple[str, ...]] = {
-    "objects": ("yolov8n-coco-int8-openvino", "yolov8n", "yolo11n"),
-    "poses": ("yolov8n-pose-int8-openvino", "yolov8n-pose"),
+    "objects": ("yolov8n-coco", "yolov8n-coco-int8-openvino", "yolo11n-coco"),
+    "poses": ("yolov8n-pose", "yolov8n-pose-int8-openvino"),
     "plates": ("plate-detector-fastanpr", "plate-detector-yolov5n"),
     "ppe": ("ppe-helmet-vest-yolov5n",),
     "fire": ("fire-smoke",),
@@ -35,6 +35,21 @@ def find_models(settings: Settings) -> dict[Role, Path]:
         if path is not None:
             found[role] = path
     return found
+
+
+def describe_models(settings: Settings) -> tuple[bool, str]:
+    """Whether people and vehicles can be seen, and what sees what, with the licences that are known."""
+    found = find_models(settings)
+    if "objects" not in found:
+        return False, "no detector of people and vehicles is installed: run `parley models pull`"
+    licences = {model.name: model.licence for model in weights.catalog()}
+    parts = []
+    for role, path in found.items():
+        name = path.stem if path.suffix else path.name
+        name = next((known for known in (name, path.parent.name) if known in licences), name)
+        parts.append(f"{role} by {name} ({licences.get(name, 'licence not known here')})")
+    missing = [role for role in _KNOWN if role not in found]
+    return True, "; ".join(parts) + (f"; without a model: {', '.join(missing)}" if missing else "")
 
 
 def _named(settings: Settings) -> dict[Role, Path]:

@@ -21,6 +21,7 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 BLANK = len(ALPHABET)
 _SEPARATORS = frozenset(" -.·•:,'|_")
 _FLOOR = 1e-6
+_SURELY = np.log(0.999)
 # How often a reader of all kinds of text takes the one for the other; plates write O and 0 alike.
 _CONFUSIONS = {"O0": 0.15, "I1": 0.03, "B8": 0.02, "S5": 0.02, "Z2": 0.02, "G6": 0.02, "D0": 0.02, "Q0": 0.02}
 _NEVER = np.float32(-1e9)
@@ -28,15 +29,18 @@ _FAR_BEHIND = 7.0  # of the likeliest path: a thousandth
 
 
 def lattice_of(probabilities: Floats, characters: tuple[str, ...]) -> Floats:
-    """Steps x 37 logarithms over ALPHABET and the blank, out of steps x n probabilities over `characters`, of which an
-    empty one is the blank. Small letters count as capitals, Cyrillic ones that look alike as Latin; what separates
+    """At most steps x 37 logarithms over ALPHABET and the blank, out of steps x n probabilities over `characters`, of
+    which an empty one is the blank. Small letters count as capitals, Cyrillic ones that look alike as Latin; what separates
     groups counts as blank; all else cannot stand on a plate and is left out."""
     places, targets = _kept(characters)
     summed = np.zeros((BLANK + 1, len(probabilities)), np.float32)
     np.add.at(summed, targets, probabilities[:, places].T)
     summed = np.maximum(summed.T @ _mixing(), _FLOOR)
     lattice: Floats = np.log(summed / summed.sum(axis=1, keepdims=True))
-    return lattice
+    # Sure blanks in a row say no more than one, and most of a line's picture is blank.
+    is_silent = lattice[:, BLANK] > _SURELY
+    heard: Floats = lattice[~(is_silent & np.concatenate([[False], is_silent[:-1]]))]
+    return heard
 
 
 @cache

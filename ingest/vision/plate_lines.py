@@ -93,7 +93,9 @@ class RussianReader:
         """A lattice for each picture of a plate (height x width x 3, RGB)."""
         lattices = []
         for crop in crops:
-            logits = self._run(_planes(crop, _RUSSIAN_WIDTH, _RUSSIAN_HEIGHT)[None])[0]
+            # From 0 to 1: of the usual ranges the one with which it reads best.
+            planes = (_planes(crop, _RUSSIAN_WIDTH, _RUSSIAN_HEIGHT)[None] + 1) / 2
+            logits = self._run(np.asarray(planes, np.float32))[0]
             chances = np.exp(logits - logits.max(axis=0))
             lattices.append(lattice_of((chances / chances.sum(axis=0)).T, _RUSSIAN_CHARACTERS))
         return lattices
@@ -120,7 +122,8 @@ class TextFinder:
             if min(long, short) < 3 or _mean_inside(chances, outline) < _LEAST_LINE:
                 continue
             more = long * short * _UNCLIP / (long + short)  # to each side half of it: area * ratio / circumference
-            found.append(_clockwise(cv2.boxPoints((centre, (long + more, short + more), angle))) * back)
+            corners = _clockwise(cv2.boxPoints((centre, (long + more, short + more), angle)))
+            found.append(np.asarray(corners * back, np.float32))
         return sorted(found, key=lambda corners: (float(corners[:, 1].mean()), float(corners[:, 0].mean())))
 
 
@@ -136,7 +139,8 @@ def straightened(image: Pixels, corners: Corners) -> Pixels:
 
 
 def _line_width(line: Pixels) -> int:
-    return min(_MOST_WIDTH, max(1, round(LINE_HEIGHT * line.shape[1] / line.shape[0])))
+    width, height = int(line.shape[1]), int(line.shape[0])
+    return min(_MOST_WIDTH, max(1, round(LINE_HEIGHT * width / height)))
 
 
 def _planes(picture: Pixels, width: int, height: int) -> Floats:

@@ -28,7 +28,8 @@ Pixels = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 
 CUTS = ((0.10, 0.0), (0.16, 0.01), (0.22, 0.02))
-"""Shares of the box's height and width that are taken off at each side."""
+RUSSIAN_CUTS = ((0.0, 0.0), (0.05, 0.0), (0.10, 0.0))
+"""Shares of the box's height and width that are taken off at each side. The Russian network wants some margin."""
 PLATE_CONFIDENCE = 0.25
 LEAST_CHARACTERS = 4
 MOST_CHARACTERS = 10
@@ -61,12 +62,11 @@ class PlateReader:
 
     def read(self, image: Pixels, box: Sequence[float]) -> list[PlateReading]:
         """What a plate that `find` found says, the likeliest first; nothing where nothing is legible."""
-        cuts = [cut_out(image, box, off_height=down, off_width=across) for down, across in CUTS]
-        crops = [cut for cut in cuts if cut is not None]
+        crops = _cuts(image, box, CUTS)
         if not crops:
             return []
-        seen = self._seen(crops)
-        return _readings(seen, self._russian.read(crops) if self._russian is not None else [])
+        russian = self._russian.read(_cuts(image, box, RUSSIAN_CUTS)) if self._russian is not None else []
+        return _readings(self._seen(crops), russian)
 
     def _seen(self, crops: Sequence[Pixels]) -> list[Floats]:
         """A lattice for each cut, as one line or as two, whichever is clearer."""
@@ -99,6 +99,11 @@ class PlateReader:
                     sure = [chance_of(*pair) for pair in zip(lattices[some], texts[some], strict=True)]
                     return PlateReading(number, float(np.prod(sure)), kind="container")
         return None
+
+
+def _cuts(image: Pixels, box: Sequence[float], shares: Sequence[tuple[float, float]]) -> list[Pixels]:
+    cuts = (cut_out(image, box, off_height=down, off_width=across) for down, across in shares)
+    return [cut for cut in cuts if cut is not None]
 
 
 def _clearness(lattice: Floats) -> float:

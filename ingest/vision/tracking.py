@@ -54,10 +54,12 @@ class Tracker:
         found = self._tracker.update(
             supervision.Detections(boxes.xyxy[chosen], confidence=boxes.scores[chosen]), timestamp=self._clock_s
         )
-        alive = {int(track.tracker_id) + 1 for track in self._tracker.tracks if track.tracker_id >= 0}
+        confirmed = self._tracker.tracked_objects.tracker_id
+        assert found.tracker_id is not None
+        assert confirmed is not None
+        alive = {number + 1 for number in confirmed.tolist()}
         given_up = sorted(self._alive - alive)
         self._alive = alive
-        assert found.tracker_id is not None
         if not len(found):
             return [], given_up
         assert found.confidence is not None

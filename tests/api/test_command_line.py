@@ -54,6 +54,7 @@ def test_a_client_is_made_shown_changed_and_listed(parley: Parley) -> None:
     assert (made["balance_rub"], made["tariff"], made["language"]) == ("12.50", "Base", "en")
     assert (made["is_active"], made["pause_reason"], made["allow_credit"]) == (True, None, False)
     changes = ["--name", "Acme", "--feature", "kb", "--feature", "chat", "--paused", "--allow-credit"]
+    changes += ["--cameras", "7", "--camera-days", "10"]
     changed = printed(parley("client", "set", "acme", *changes, "--time-zone", "Asia/Omsk", "--json"))
     assert changed == made | {
         "name": "Acme",
@@ -61,6 +62,8 @@ def test_a_client_is_made_shown_changed_and_listed(parley: Parley) -> None:
         "is_active": False,
         "pause_reason": "operator",
         "allow_credit": True,
+        "cameras": 7,
+        "camera_days": 10,
         "time_zone": "Asia/Omsk",
     }
     assert printed(parley("client", "show", made["tenant_id"], "--json")) == changed

@@ -31,7 +31,7 @@ Points = npt.NDArray[np.float32]
 
 _SHOULDERS, _HIPS, _KNEES, _ANKLES = slice(5, 7), slice(11, 13), slice(13, 15), slice(15, 17)
 _UPRIGHT_DEGREES, _LYING_DEGREES = 35.0, 50.0
-_STANDING = 1.9  # from shoulders to feet, in torsos: upright people have about 2.5, those who sit less
+_STANDING = 2.2  # from shoulders to feet, in torsos: upright people have about 2.6, those on a chair 2.0
 _FLAT = 1.0  # a lying body is lower than its torso is long; who bends has straight legs below it
 _FLATTENED = 0.4  # of the height when upright: also lying, with the head or the feet towards the camera
 _LEAST_DROP = 0.2  # of the hips, of the height when upright

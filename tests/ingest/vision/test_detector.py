@@ -17,8 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ingest.vision.detect_messages import Garbled, answer, parse_answer, parse_description
-from ingest.vision.detect_slots import SLOT_BYTES, Slots, letterbox_into, planes_of
 from ingest.vision.detector import (
     Detector,
     DetectorClosed,
@@ -26,7 +24,8 @@ from ingest.vision.detector import (
     DetectorTimedOut,
 )
 from ingest.vision.network_files import NetworkUnusable
-from ingest.vision.yolo import Boxes, letterbox
+from ingest.vision.networks import open_network
+from ingest.vision.yolo import Boxes
 from tests.ingest.conftest import WAIT_S, wait_for_end
 from tests.ingest.vision.test_networks import (
     COCO,
@@ -34,7 +33,6 @@ from tests.ingest.vision.test_networks import (
     SIZE,
     boxes_in,
     model_at,
-    open_network,
     picture_of,
     small_network,
 )
@@ -87,12 +85,6 @@ def detector(network: Path) -> Iterator[Detector]:
 
 
 @pytest.fixture
-def threads() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(16) as executor:
-        yield executor
-
-
-@pytest.fixture
 def stopped(detector: Detector) -> int:
     """The process id of the detector's child, which has the network in memory and does nothing more."""
     detector.about("small")
@@ -102,7 +94,7 @@ def stopped(detector: Detector) -> int:
 
 
 def test_the_child_starts_with_the_first_call_and_stays(detector: Detector) -> None:
-    assert detector.child_pid is None
+    assert detector.figures.starts == 0
     assert score(detector.detect("small", red(0.6))) == pytest.approx(0.6, abs=0.01)
     first = detector.child_pid
     assert first not in (None, os.getpid())
@@ -167,49 +159,6 @@ def test_what_waits_while_the_child_is_busy_goes_to_it_as_one_batch(
     assert score(first.result()) == pytest.approx(0.9, abs=0.01)
     assert [score(other.result()) for other in others] == pytest.approx([0.3, 0.4, 0.5, 0.6, 0.7], abs=0.01)
     assert (detector.figures.pictures, detector.figures.batches) == (6, 2)
-
-
-def test_slots_go_to_callers_in_the_order_of_their_coming(threads: ThreadPoolExecutor) -> None:
-    slots = Slots(1)
-    end_s = time.monotonic() + WAIT_S
-    assert slots.take(end_s) == 0
-    served: list[int] = []
-
-    def wait(caller: int) -> None:
-        slot = slots.take(end_s)
-        assert slot == 0
-        served.append(caller)
-        slots.give_back(slot)
-
-    waits = []
-    for caller in range(6):
-        waits.append(threads.submit(wait, caller))
-        until(lambda: len(slots._line) == len(waits))
-    with pytest.raises(TimeoutError):
-        slots.take(time.monotonic() + 0.01)
-    slots.give_back(0)
-    for done in waits:
-        done.result()
-    assert served == [0, 1, 2, 3, 4, 5]
-    assert slots.free == 1
-    slots.close()
-    assert slots.take(end_s) is None
-
-
-def test_a_picture_lies_in_its_slot_as_yolo_letterboxes_it() -> None:
-    slots = Slots(2)
-    source = np.random.default_rng(7)
-    for width, height in ((640, 640), (640, 353), (211, 640), (320, 180)):
-        picture = source.integers(0, 256, (height, width, 3), np.uint8)
-        square = slots.square(1, 640)
-        square[:] = 255  # of the picture before
-        fit = letterbox_into(picture, square)
-        planes, wanted = letterbox(picture, 640)
-        assert fit == wanted
-        assert np.array_equal(planes_of([square, square])[1:], planes)
-    assert not slots.square(0, 640).any()
-    del square
-    slots.close()
 
 
 def test_callers_of_a_killed_child_hear_of_it_at_once_and_the_next_call_has_a_new_one(
@@ -396,30 +345,6 @@ def test_what_is_no_picture_is_refused_before_it_goes_anywhere(detector: Detecto
 def test_a_picture_may_be_a_line(detector: Detector) -> None:
     for width, height in ((3000, 1), (1, 3000), (1, 1)):
         assert len(detector.detect("small", red(0.5, width, height))) == 1
-
-
-def test_nothing_that_a_child_may_say_is_taken_for_an_answer() -> None:
-    table = np.arange(12, dtype=np.float32).reshape(2, 6)
-    whole = answer({"a": 1}, [table, np.zeros((0, 6), np.float32)])
-    header, tables = parse_answer(whole)
-    assert (header["a"], tables[0].tolist(), tables[1].shape) == (1, table.tolist(), (0, 6))
-    bad = [b"", whole[:3], whole[:-1], whole + b"x", b"\xff" * 50, whole.replace(b"[2, 6]", b"[9, 9]")]
-    bad += [whole.replace(b"[2, 6]", each) for each in (b"[-1,6]", b"[2]   ", b"[2.5,6]"[:6], b'"2,6" ')]
-    for message in bad:
-        with pytest.raises(Garbled):
-            parse_answer(message)
-    with pytest.raises(Garbled):
-        parse_description({"names": 5})
-
-
-def test_slots_are_apart() -> None:
-    slots = Slots(3)
-    largest = SLOT_BYTES // 3
-    side = int(largest**0.5)
-    slots.square(1, side)[:] = 7
-    assert not slots.square(0, side).any()
-    assert not slots.square(2, side).any()
-    slots.close()
 
 
 def test_the_child_sees_what_the_network_sees() -> None:

@@ -51,7 +51,12 @@ def small_network(
     share[before, 0] = share[before + 1, 1] = 1
     first = np.zeros((1, 1, count), np.float32)
     first[..., 0] = 1
-    weights = {"base": base, "share": share, "first": first, "flat": np.array([0, 3, 1], np.int64)}
+    weights: dict[str, npt.NDArray[Any]] = {
+        "base": base,
+        "share": share,
+        "first": first,
+        "flat": np.array([0, 3, 1], np.int64),
+    }
     nodes = [
         helper.make_node("GlobalAveragePool", ["images"], ["mean"]),
         helper.make_node("Reshape", ["mean", "flat"], ["colour"]),

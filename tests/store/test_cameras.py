@@ -1,0 +1,220 @@
+"""Cameras in the store, on both databases: who watches which stream, what is kept of events, and figures that add up."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from store import accounts, camera_events, camera_streams, camera_traffic
+from store.camera_streams import Health, Stream
+from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
+from store.database import Database, now
+from store.ids import new_id
+
+HOUR = datetime(2026, 3, 2, 9, tzinfo=UTC)
+LEASE_S = 60.0
+
+
+def tenant(database: Database) -> str:
+    with database.write() as connection:
+        made = accounts.create_tenant(connection, name="Shop", external_id=new_id())
+    assert made is not None
+    return made.id
+
+
+def stream(database: Database, tenant_id: str, **values: Any) -> Stream:
+    fields: dict[str, Any] = {
+        "name": "Door",
+        "url": b"sealed",
+        "shown_url": "rtsp://10.0.0.1/",
+        "transport": "tcp",
+        "scenarios": ["traffic"],
+        "site_id": None,
+        "geo": None,
+        "webhook_url": None,
+        "key_id": None,
+    }
+    with database.write() as connection:
+        return camera_streams.add(tenant_id, connection, **{**fields, **values})
+
+
+def take(database: Database, worker: str, most: int, lease_s: float = LEASE_S) -> set[str]:
+    with database.write() as connection:
+        return {each.id for each in camera_streams.take_free(connection, worker, most=most, lease_s=lease_s)}
+
+
+def renew(database: Database, worker: str, lease_s: float = LEASE_S) -> set[str]:
+    with database.write() as connection:
+        return {each.id for each in camera_streams.renew_leases(connection, worker, lease_s=lease_s)}
+
+
+def test_a_stream_has_one_worker_until_its_lease_ends(database: Database) -> None:
+    tenant_id = tenant(database)
+    ids = {stream(database, tenant_id).id for _ in range(5)}
+    first = take(database, "a", 3)
+    assert len(first) == 3
+    second = take(database, "b", 5)
+    assert first | second == ids
+    assert not first & second
+    assert take(database, "c", 5) == set()
+    assert renew(database, "a") == first
+    renew(database, "a", lease_s=-1)
+    assert take(database, "b", 2) < first
+    assert len(renew(database, "a")) == 1
+
+
+def test_workers_that_take_at_once_never_take_the_same(database: Database) -> None:
+    tenant_id = tenant(database)
+    ids = {stream(database, tenant_id).id for _ in range(24)}
+    taken: list[set[str]] = []
+    start = threading.Barrier(6)
+
+    def work(name: str) -> None:
+        start.wait()
+        for _ in range(4):
+            taken.append(take(database, name, 1))
+
+    threads = [threading.Thread(target=work, args=(f"worker {number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while more := take(database, "last", 1):
+        taken.append(more)
+    assert sum(map(len, taken)) == len(ids)
+    assert set().union(*taken) == ids
+
+
+def test_what_a_worker_lost_or_gave_back_is_not_its_own(database: Database) -> None:
+    tenant_id = tenant(database)
+    made = stream(database, tenant_id)
+    take(database, "a", 1)
+    health = Health("online", "", (), 25.0, 40.0, 640, 360)
+    with database.write() as connection:
+        assert camera_streams.is_mine(tenant_id, connection, made.id, "a", lock=True)
+        camera_streams.report_health(tenant_id, connection, made.id, "a", health, b"seen")
+        camera_streams.give_back(connection, "a", [made.id])
+        assert not camera_streams.is_mine(tenant_id, connection, made.id, "a")
+        other = Health("offline", "gone", (), 0.0, 0.0, 0, 0)
+        camera_streams.report_health(tenant_id, connection, made.id, "a", other, None)
+        kept = camera_streams.get(tenant_id, connection, made.id)
+        assert kept is not None
+        assert (kept.status, kept.fps, kept.width) == ("online", 25.0, 640)
+        assert camera_streams.progress_of(tenant_id, connection, made.id) == b"seen"
+    assert take(database, "b", 1) == {made.id}
+    with database.write() as connection:
+        camera_streams.report_worker(connection, "b", places=4, streams=1)
+        assert camera_streams.live_places(connection, seen_within_s=60) == {"b": 4}
+        camera_streams.forget_worker(connection, "b")
+        assert camera_streams.live_places(connection, seen_within_s=60) == {}
+    assert take(database, "c", 1) == {made.id}
+
+
+def test_a_deleted_stream_is_watched_by_nobody_and_its_address_is_gone(database: Database) -> None:
+    tenant_id = tenant(database)
+    made = stream(database, tenant_id)
+    take(database, "a", 1)
+    with database.write() as connection:
+        assert camera_streams.delete(tenant_id, connection, made.id)
+        assert not camera_streams.delete(tenant_id, connection, made.id)
+        row = connection.execute(sa.select(camera_streams.camera_streams)).one()
+    assert (row.url, row.shown_url) == (b"", "")
+    assert renew(database, "a") == set()
+    assert take(database, "b", 1) == set()
+
+
+def event(database: Database, made: Stream, subject: str, at: datetime) -> bool:
+    with database.write() as connection:
+        return camera_events.add(
+            made.tenant_id,
+            connection,
+            made.id,
+            new_id(),
+            subject=subject,
+            scenario="safety",
+            kind="fall",
+            confidence=1.5,
+            occurred_at=at,
+            details={"zone": "a"},
+            snapshot_key="key",
+        )
+
+
+def test_the_same_finding_is_one_event(database: Database) -> None:
+    tenant_id = tenant(database)
+    one, two = stream(database, tenant_id), stream(database, tenant_id)
+    assert event(database, one, "7", HOUR)
+    assert not event(database, one, "7", HOUR + timedelta(hours=1))
+    assert event(database, two, "7", HOUR)
+    with database.read() as connection:
+        found = camera_events.list_page(tenant_id, connection, limit=10)
+        again = camera_streams.get(tenant_id, connection, one.id)
+    assert [each.confidence for each in found] == [1.0, 1.0]
+    assert again is not None
+    assert again.last_event_at == HOUR
+
+
+def test_events_go_when_their_account_keeps_them_no_longer(database: Database) -> None:
+    short, long = tenant(database), tenant(database)
+    with database.write() as connection:
+        accounts.update_tenant(long, connection, camera_days=90)
+    old = now() - timedelta(days=40)
+    for tenant_id in (short, long):
+        made = stream(database, tenant_id)
+        event(database, made, "old", old)
+        event(database, made, "new", now())
+    with database.write() as connection:
+        expired = camera_events.list_expired(connection, limit=10)
+        assert [(each.tenant_id, each.occurred_at.date()) for each in expired] == [(short, old.date())]
+        camera_events.remove(connection, [each.id for each in expired])
+        assert camera_events.list_expired(connection, limit=10) == []
+        assert len(camera_events.list_page(short, connection, limit=10)) == 1
+        assert len(camera_events.list_page(long, connection, limit=10)) == 2
+
+
+def test_a_deleted_stream_goes_with_the_last_of_its_events(database: Database) -> None:
+    tenant_id = tenant(database)
+    made, other = stream(database, tenant_id), stream(database, tenant_id)
+    event(database, made, "1", HOUR)
+    with database.write() as connection:
+        camera_streams.delete(tenant_id, connection, made.id)
+        camera_streams.forget_deleted(connection)
+        rows = connection.execute(sa.select(camera_streams.camera_streams.c.id)).scalars().all()
+        assert set(rows) == {made.id, other.id}
+        found = camera_events.list_page(tenant_id, connection, limit=10)
+        camera_events.remove(connection, [each.id for each in found])
+        camera_streams.forget_deleted(connection)
+        rows = connection.execute(sa.select(camera_streams.camera_streams.c.id)).scalars().all()
+        assert set(rows) == {other.id}
+
+
+def test_figures_of_an_hour_add_up_whoever_writes_them(database: Database) -> None:
+    made = stream(database, tenant(database))
+    heat = np.ones((HEAT_ROWS, HEAT_COLUMNS), np.float32)
+
+    def count() -> None:
+        for _ in range(10):
+            with database.write() as connection:
+                camera_traffic.add(
+                    made.tenant_id, connection, made.id, HOUR, entered=1, left=2, waited=1, waited_s=4.5, heat=heat
+                )
+                camera_traffic.add_visitor(made.tenant_id, connection, made.id, HOUR, 1)
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as connection:
+        end = HOUR + timedelta(hours=1)
+        (bucket,) = camera_traffic.series(made.tenant_id, connection, made.id, HOUR, end, step=timedelta(hours=1))
+        warm = camera_traffic.heat(made.tenant_id, connection, made.id, HOUR, end)
+        other = camera_traffic.heat(new_id(), connection, made.id, HOUR, end)
+    assert (bucket.entered, bucket.left, bucket.avg_queue_sec, bucket.unique_visitors) == (40, 80, 4.5, 1)
+    assert warm.shape == (HEAT_ROWS, HEAT_COLUMNS)
+    assert np.all(warm == 40)
+    assert not other.any()
