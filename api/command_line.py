@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from pydantic import ValidationError
 
-from api import commands_accounts, commands_billing, commands_index, commands_integrations, commands_models
+from api import (
+    commands_accounts,
+    commands_billing,
+    commands_index,
+    commands_integrations,
+    commands_models,
+    commands_vision,
+)
 from api.console import JsonOption, QuietOption, print_rows
 from store.errors import ParleyError
 from store.settings import load_settings
@@ -27,6 +34,7 @@ commands_billing.register(app)
 commands_integrations.register(app)
 commands_models.register(app)
 commands_index.register(app)
+commands_vision.register(app)
 
 
 @app.command()

@@ -212,7 +212,7 @@ def create_stream(call: Call[NoInput, StreamBody]) -> StreamRecord:
     with call.services.database.write() as connection:
         tenant = accounts.get_tenant(call.tenant_id, connection, lock=True)
         assert tenant is not None, "a caller has an account"
-        if camera_streams.count(call.tenant_id, connection) >= tenant.camera_limit:
+        if camera_streams.count(call.tenant_id, connection, of_plan=True) >= tenant.camera_limit:
             raise StreamLimitExceeded(f"The plan has {tenant.camera_limit} cameras, and all are in use.")
         row = camera_streams.add(call.tenant_id, connection, **values)
         audit.add(call.tenant_id, connection, actor=call.actor, action="stream.created", subject=row.id)

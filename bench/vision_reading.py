@@ -1,4 +1,4 @@
-"""How well barcodes and plates are read: exact texts, false alarms, calibration, time.
+"""How well barcodes and plates are read: exact texts, false alarms, calibration, milliseconds of one CPU.
 
     python -m bench.vision_reading
 
@@ -24,7 +24,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ingest.vision.plate_reader import PlateReader
 from ingest.vision.scenarios.barcodes import read_codes, safe_bytes, safe_text
 from ingest.vision.scenarios.plate_formats import RUSSIAN_LETTERS
-from ingest.vision.scenarios.plates import PlateReading
+from ingest.vision.scenarios.plates import GOOD_ENOUGH, PlateReading
 
 Pixels = npt.NDArray[np.uint8]
 Box = tuple[float, float, float, float]
@@ -35,8 +35,8 @@ DETECTOR, RUSSIAN = MODELS / "plate-detector-fastanpr.onnx", MODELS / "ru-plate-
 FONTS = Path("/usr/share/fonts/truetype/dejavu")
 FACES = ("DejaVuSansCondensed-Bold.ttf", "DejaVuSans-Bold.ttf")
 GENERATED = 60
-SAME_PLACE = 0.4
-"""IoU from which a found plate is the one that was labelled."""
+SAME_PLACE = 0.3
+"""IoU from which a found plate is the one that was labelled: the detector's boxes are too tall by half."""
 BANDS = (0.0, 0.5, 0.8, 0.9, 0.95, 1.01)
 
 
@@ -57,9 +57,9 @@ def barcodes(folder: Path) -> None:
             if path.suffix in (".txt", ".bin"):
                 continue
             image = picture(path)
-            started = time.perf_counter()
+            started = time.process_time()
             found = [code.text for code in read_codes(image)]
-            times_ms.append(1000 * (time.perf_counter() - started))
+            times_ms.append(1000 * (time.process_time() - started))
             wanted = wanted_text(path)
             pictures += 1
             if wanted is None:
@@ -132,7 +132,7 @@ class Score:
         )
 
 
-HEADER = f"{'plates':34} plates  found  exact  but O/0 characters  find ms  read ms"
+HEADER = f"{'plates':34} plates  found  exact  but O/0 characters   find ms read ms"
 
 
 def distance(one: str, other: str) -> int:
@@ -156,15 +156,15 @@ def score_frames(reader: PlateReader, frames: Sequence[tuple[Pixels, Box, str]])
     """From the whole frame. Read is each plate that was found; the surest reading counts, wherever it is."""
     score = Score()
     for image, box, text in frames:
-        started = time.perf_counter()
+        started = time.process_time()
         plates = reader.find(image)
-        score.find_ms.append(1000 * (time.perf_counter() - started))
+        score.find_ms.append(1000 * (time.process_time() - started))
         score.found += any(overlap(tuple(each), box) >= SAME_PLACE for each in plates.xyxy.tolist())
         readings = []
         for each in plates.xyxy.tolist():
-            started = time.perf_counter()
+            started = time.process_time()
             readings += reader.read(image, each)[:1]
-            score.read_ms.append(1000 * (time.perf_counter() - started))
+            score.read_ms.append(1000 * (time.process_time() - started))
         score.add(text, max(readings, key=lambda reading: reading.confidence, default=None))
     return score
 
@@ -266,8 +266,21 @@ def reliability(scores: Sequence[Score]) -> None:
         print(f"{low:4.2f} to {min(high, 1.0):4.2f}  {len(there):8} {share}")
 
 
+def plates_elsewhere(reader: PlateReader) -> None:
+    """Photographs that were not made for plates, car.jpg among them, which has В840ОК197 in 40 pixels."""
+    paths = [path for path in sorted(PICTURES.rglob("*.jpg")) if not {"barcodes", "plates-eu"} & {*path.parts}]
+    boxes, sure = 0, []
+    for path in paths:
+        image = picture(path)
+        for box in reader.find(image).xyxy.tolist():
+            boxes += 1
+            sure += [each for each in reader.read(image, box)[:1] if each.confidence >= GOOD_ENOUGH]
+    shown = ", ".join(f"{each.text} ({each.confidence:.2f})" for each in sure)
+    print(f"plates in {len(paths)} photographs of other things: {boxes} boxes; sure enough for an event: {shown}")
+
+
 def plates() -> None:
-    reader = PlateReader(DETECTOR, RUSSIAN if RUSSIAN.exists() else None, 2)
+    reader = PlateReader(DETECTOR, RUSSIAN if RUSSIAN.exists() else None, 1)
     european = list(labelled(PICTURES / "plates-eu"))
     print(HEADER)
     scores: list[Score] = []

@@ -21,7 +21,7 @@ from PIL import Image
 from ingest.vision.networks import Network, open_network
 from ingest.vision.reidentify import Appearance, cut_out
 from ingest.vision.scenarios.findings import Box, Tracked
-from ingest.vision.scenarios.ppe import SURE_FROM, UNSURE_FROM, Item, Ppe, close_up
+from ingest.vision.scenarios.ppe import SURE_FROM, UNSURE_FROM, Equipment, Item, Ppe, close_up
 from ingest.vision.tracking import Tracker
 from ingest.vision.visitors import SAME_FROM, Visitors, quality_of
 from ingest.vision.yolo import Boxes, Pixels, boxes_of, letterbox
@@ -185,6 +185,38 @@ def worn_by_people(pictures: Sequence[Labelled], detector: Network, network: Net
                 )
 
 
+def alarms(pictures: Sequence[Labelled], detector: Network, network: Network) -> None:
+    """Each picture shown for five seconds: who is said to lack something. In a video looks differ more."""
+    said: Counter[tuple[str, str]] = Counter()
+    there: Counter[tuple[str, str]] = Counter()
+    sure: dict[str, list[float]] = {"helmet": [], "vest": []}
+    for picture in pictures:
+        height, width = picture.image.shape[:2]
+        seen = people_in(detector, picture.image)
+        judge = Ppe(frozenset(LABELLED.values()), width, height)
+        truth = judge._carried(seen, [Item(LABELLED[label], box, 1.0) for label, box in picture.things])
+        items = [
+            each
+            for person in seen
+            for each in items_in(network, look(network, picture.image, close_up(person.box, width, height)))
+        ]
+        ppe = Ppe(frozenset(map(str, network.names.values())), width, height)
+        found = [finding for frame in range(50) for finding in ppe.step(frame / 10, seen, items, [])]
+        for finding in found:
+            assert finding.number is not None
+            item: Equipment = "helmet" if finding.type == "no_helmet" else "vest"
+            is_so = truth.get((finding.number, item), "not labelled")
+            said[item, is_so] += 1
+            sure[item].append(finding.confidence)
+        there.update((each, is_so) for (_, each), is_so in truth.items())
+    for name, confidences in sure.items():
+        print(
+            f"  no_{name} after five seconds: said of {said[name, 'missing']} of {there[name, 'missing']} who lack it "
+            f"and of {said[name, 'worn']} of {there[name, 'worn']} who wear it (small, cut and hidden people, who are "
+            f"not judged, included); mean confidence {np.mean(confidences or [0]):.2f}"
+        )
+
+
 def _has(boxes: Boxes, label: int | None, confidence: float) -> bool:
     return bool(((boxes.classes == label) & (boxes.scores >= confidence)).any())
 
@@ -293,6 +325,7 @@ def main(arguments: Sequence[str]) -> int:
         people(sites, detector)
     if sites and detector and protective:
         worn_by_people(sites, detector, protective)
+        alarms(sites, detector, protective)
     print(f"fire and smoke: {len(flames)} pictures")
     if flames and fire:
         burning(flames, sites, fire)

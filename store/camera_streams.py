@@ -155,8 +155,11 @@ def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None
     return _stream(row) if row else None
 
 
-def count(tenant_id: str, connection: Connection) -> int:
+def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> int:
+    """`of_plan`: without the operator's own."""
     query = sa.select(sa.func.count()).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    if of_plan:
+        query = query.where(camera_streams.c.is_own.is_(False))
     return connection.execute(query).scalar_one()
 
 

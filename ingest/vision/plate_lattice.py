@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ingest.vision.scenarios.plate_formats import FORMATS, normal_text
+from ingest.vision.scenarios.plate_formats import FORMATS, normal_text, read_plate
 
 Floats = npt.NDArray[np.float32]
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -30,8 +30,8 @@ _FAR_BEHIND = 7.0  # of the likeliest path: a thousandth
 
 def lattice_of(probabilities: Floats, characters: tuple[str, ...]) -> Floats:
     """At most steps x 37 logarithms over ALPHABET and the blank, out of steps x n probabilities over `characters`, of
-    which an empty one is the blank. Small letters count as capitals, Cyrillic ones that look alike as Latin; what separates
-    groups counts as blank; all else cannot stand on a plate and is left out."""
+    which an empty one is the blank. Small letters count as capitals, Cyrillic ones that look alike as Latin; what
+    separates groups counts as blank; all else cannot stand on a plate and is left out."""
     places, targets = _kept(characters)
     summed = np.zeros((BLANK + 1, len(probabilities)), np.float32)
     np.add.at(summed, targets, probabilities[:, places].T)
@@ -94,9 +94,16 @@ def formatted_texts(lattice: Floats, formats: Sequence[int] | None = None) -> di
     least = max(chance for _, chance in paths) - _FAR_BEHIND
     found: dict[str, tuple[int, ...]] = {}
     for (text, chance), group in zip(paths, groups, strict=True):
-        if text and chance >= least:
+        if text and chance >= least and _is_possible(text, group):
             found[text] = (*found.get(text, ()), *group)
     return found
+
+
+def _is_possible(text: str, formats: Sequence[int]) -> bool:
+    """Not every text of a pattern is a plate: no Russian series begins with 000, and no region is 00."""
+    countries = tuple({FORMATS[number].country for number in formats})
+    plate = read_plate(text, countries=countries)
+    return plate is not None and plate.changes == 0
 
 
 def chance_of(lattice: Floats, text: str) -> float:

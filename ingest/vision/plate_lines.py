@@ -42,6 +42,8 @@ def open_run(path: Path, threads: int) -> tuple[Run, dict[str, str]]:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # Threads that wait do so without turning: other children need the cores.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     entrance = session.get_inputs()[0].name
 
@@ -108,7 +110,7 @@ class TextFinder:
         self._run, _ = open_run(ocr_file("det"), threads)
 
     def find(self, image: Pixels) -> list[Corners]:
-        """The corners of each piece of text in pixels of the picture, from above, then from the left."""
+        """The corners of each piece of text in pixels of the picture: row by row, in each from the left."""
         height, width = image.shape[:2]
         scale = _TEXT_SIDE / max(height, width)
         inner_width, inner_height = (max(32, round(side * scale / 32) * 32) for side in (width, height))
@@ -124,7 +126,19 @@ class TextFinder:
             more = long * short * _UNCLIP / (long + short)  # to each side half of it: area * ratio / circumference
             corners = _clockwise(cv2.boxPoints((centre, (long + more, short + more), angle)))
             found.append(np.asarray(corners * back, np.float32))
-        return sorted(found, key=lambda corners: (float(corners[:, 1].mean()), float(corners[:, 0].mean())))
+        return by_rows(found)
+
+
+def by_rows(pieces: Sequence[Corners]) -> list[Corners]:
+    """Pieces whose middles are less than half a height apart are in one row."""
+    rows: list[list[Corners]] = []
+    for piece in sorted(pieces, key=lambda piece: float(piece[:, 1].mean())):
+        above = rows[-1][0] if rows else None
+        if above is not None and piece[:, 1].mean() - above[:, 1].mean() < np.ptp(above[:, 1]) / 2:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return [piece for row in rows for piece in sorted(row, key=lambda piece: float(piece[:, 0].mean()))]
 
 
 def straightened(image: Pixels, corners: Corners) -> Pixels:

@@ -43,6 +43,7 @@ _POSES_S = 0.2
 _PLATES_S = 0.2
 _CONTAINERS_S = 1.0
 _PLATES_AT_ONCE = 2
+_PLATE_FROM = 0.3
 MOST_READINGS = 20
 """Of one plate; it is read no more once its event is there."""
 MOST_LOOKS, _LOOKS_S = 12, 0.2
@@ -75,7 +76,8 @@ class Scene:
         self._ppe = Ppe(eyes.equipment_known() if "ppe" in self._scenarios else frozenset(), width, height)
         self._falls, self._fire = Falls(), Fire(width, height)
         self._plates, self._containers, self._barcodes = Plates(), Plates(), Barcodes()
-        self._people, self._vehicles, self._plate_tracks = Tracker(), Tracker(), Tracker()
+        self._people, self._vehicles = Tracker(), Tracker()
+        self._plate_tracks = Tracker(begins_at=_PLATE_FROM)  # what is no plate is not read as one
         told = _told(progress)
         self._remembered = Remembered(told.get("said"), now)
         self._visitors = _visitors(told.get("visitors"), now)

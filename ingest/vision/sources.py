@@ -223,6 +223,24 @@ def _file(source: Source, pulse: Pulse) -> Iterator[Picture]:
         begins_s = max(due_s + interval_s, time.monotonic() - 1.0)
 
 
+def pictures_of(path: Path, fps: int) -> Iterator[Any]:
+    """A file's pictures (height x width x 3, RGB, sides even) again and again, thinned out or repeated to `fps` a
+    second. Raises Broken where it has none."""
+    while True:
+        shown = 0
+        with av.open(f"file:{path}", options={"protocol_whitelist": "file", "format_whitelist": _FILES}) as container:
+            stream = _video(container)
+            for frame in container.decode(stream):
+                due = round(float(frame.time or 0.0) * fps)
+                image = frame.to_ndarray(format="rgb24")
+                image = image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
+                while shown <= due:
+                    shown += 1
+                    yield image
+        if not shown:
+            raise Broken("no picture of the file can be decoded", lasting=True)
+
+
 def _wait_until(due_s: float, source: Source, pulse: Pulse) -> None:
     while (left_s := due_s - time.monotonic()) > 0 and not pulse.stop.is_set():
         pulse.stop.wait(min(left_s, 1.0))

@@ -39,6 +39,8 @@ MOST_TRACKS = 256
 MOST_VISITORS = 2000
 """Remembered; those who have not come for longest are forgotten, and counted again when they come."""
 LEAST_QUALITY = 0.15
+NEW_QUALITY = 1.0
+"""Of all pictures of a track together, for somebody new: half an arm at the border is nobody."""
 _EVERY_S = 0.2
 _TOGETHER_S = 0.5
 _ALIKE = 0.95  # cosine of two vectors of one visitor that become one
@@ -115,7 +117,7 @@ class Visitors:
 
     def visitor_of(self, track: int, *, is_over: bool = False) -> Visit | None:
         """Who a track is; None while that is open. Once told it stays, until the track `is_over`, which also forgets
-        it. A track that is over without a single good picture is nobody."""
+        it. A track that is over without good pictures is nobody, unless it is somebody known."""
         seen = self._tracks.get(track)
         if seen is None:
             return None
@@ -135,7 +137,7 @@ class Visitors:
         if similarity >= self._same_from and (similarity - second >= MARGIN or not is_open):
             self._learn(nearest, seen)
             return Visit(nearest, False, similarity)
-        if is_open:
+        if is_open or sum(quality for quality, _ in seen.pictures) < NEW_QUALITY:
             return None
         self._count += 1
         self._learn(self._count, seen)

@@ -13,10 +13,10 @@ import structlog
 
 from ingest.vision.capture import Capture, Status
 from ingest.vision.detector import DetectorError
+from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH, MotionGate
 from ingest.vision.recorder import LeaseLost, Recorder
-from ingest.vision.eyes import Eyes
 from ingest.vision.scene import Scene
 from store.camera_streams import Health, Stream
 from store.errors import ParleyError

@@ -26,9 +26,9 @@ from accounts.camera_addresses import CameraGuard
 from accounts.keys import Keyring
 from ingest.child_main import receive, send
 from ingest.vision.detector import Detector
+from ingest.vision.eyes import Eyes
 from ingest.vision.models import find_models
 from ingest.vision.recorder import Recorder
-from ingest.vision.eyes import Eyes
 from ingest.vision.watch import Tools, Watch
 from store import camera_streams
 from store.blobs import Blobs

@@ -250,3 +250,44 @@ def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> 
     assert entered >= 2
     assert bucket["entered"] <= entered
     assert 1 <= bucket["unique_visitors"] < entered, "the clip shows the same person again and again"
+
+
+def still(name: str, size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """A photo of ../shared in the middle of a grey picture of that width and height."""
+    with Image.open(SHARED / "data/vision" / name) as photo:
+        shown = photo.convert("RGB")
+    shown.thumbnail(size)
+    picture = Image.new("RGB", size, (114, 114, 114))
+    picture.paste(shown, ((size[0] - shown.width) // 2, (size[1] - shown.height) // 2))
+    return np.asarray(picture, np.uint8)
+
+
+@pytest.mark.proves("vision.event.types.traffic")
+@pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared: people who wait, a detector")
+def test_people_who_wait_are_a_queue_until_they_are_gone(viewer: Account, tmp_path: Path) -> None:
+    waiting = still("bus.jpg", (640, 480))
+    empty = np.full_like(waiting, 114)
+    clip = write_pictures(tmp_path / "queue.mp4", [waiting] * 80 + [empty] * 80, fps=5)
+    till = {"name": "till", "kind": "queue", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
+    with running_server(width=640, height=480, fps=5, clip=clip) as camera:
+        stream = made(viewer, scenarios=["traffic"], rtsp_url=camera.url(), zones=[till])
+        wait_for(lambda: {"queue_formed", "queue_cleared"} <= {each["type"] for each in events(viewer)}, viewer)
+    formed = next(each for each in events(viewer) if each["type"] == "queue_formed")
+    assert formed["metadata"]["zone"] == "till"
+    assert formed["metadata"]["people"] >= 3
+    assert formed["metadata"]["longest_wait_s"] >= 3
+    assert formed["stream_id"] == stream["id"]
+
+
+@pytest.mark.proves("vision.scenario.lpr")
+@pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared: cars with plates, a detector")
+def test_a_plate_in_the_picture_is_read_once(viewer: Account, tmp_path: Path) -> None:
+    file = "test_011"
+    _, *_, text = (SHARED / f"data/vision/plates-eu/{file}.txt").read_text().split()
+    clip = write_pictures(tmp_path / "car.mp4", [still(f"plates-eu/{file}.jpg", (1280, 720))] * 20, fps=10)
+    with running_server(width=1280, height=720, fps=10, bitrate=6000, clip=clip) as camera:
+        made(viewer, scenarios=["lpr"], rtsp_url=camera.url())
+        wait_for(lambda: events(viewer, scenario="lpr"), viewer)
+        time.sleep(3)
+    found = events(viewer)
+    assert [(each["type"], each["metadata"]["text"]) for each in found] == [("plate_read", text)]

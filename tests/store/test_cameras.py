@@ -75,8 +75,7 @@ def test_workers_that_take_at_once_never_take_the_same(database: Database) -> No
 
     def work(name: str) -> None:
         start.wait()
-        for _ in range(4):
-            taken.append(take(database, name, 1))
+        taken.extend(take(database, name, 1) for _ in range(4))
 
     threads = [threading.Thread(target=work, args=(f"worker {number}",)) for number in range(6)]
     for thread in threads:

@@ -34,7 +34,7 @@ _ENLARGED_UP_TO, _HALVED_FROM = 1600, 800
 
 _FORMATS = zxingcpp.barcode_formats_from_str(
     "Code128,Code39,Code93,Codabar,ITF,EAN13,EAN8,UPCA,UPCE,DataBar,DataBarExp,DataBarLtd,"
-    "QRCode,MicroQRCode,rMQRCode,DataMatrix,Aztec,PDF417,MaxiCode"
+    "QRCode,MicroQRCode,rMQRCode,DataMatrix,AztecCode,PDF417,MaxiCode"
 )
 _LINES = zxingcpp.barcode_formats_from_str("Code128,Code93,EAN13,UPCA,DataBar,DataBarExp")
 _ANGLES = (30.0, 60.0)

@@ -19,7 +19,8 @@ AWAY_S = 10.0
 SETTLED_VOTES = 3
 SETTLED_SHARE = 0.75
 GOOD_ENOUGH = 0.5
-"""What a reading must have for an event when its track ends unsettled."""
+"""What the surest reading of a text, times the share of votes for it, must have for an event. Many votes for what no
+reader was ever half sure of are the same mistake many times."""
 _MOST_TRACKS = 1000
 _MOST_TEXTS = 50
 
@@ -85,8 +86,13 @@ class Plates:
             for kind in _KINDS:
                 track = self._tracks.pop((number, kind), None)
                 if track is not None:
-                    findings += self._tell(now_s, kind, track, GOOD_ENOUGH)
+                    findings += self._tell(now_s, kind, track)
         return findings
+
+    def is_told(self, number: int) -> bool:
+        """Whether a track has had its event for a plate: it need not be read any more."""
+        track = self._tracks.get((number, "plate"))
+        return track is not None and track.told is not None
 
     def _settled(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         if track.told is not None:
@@ -95,16 +101,15 @@ class Plates:
         agreed = track.votes.reading()
         if agreed is None or agreed.votes < SETTLED_VOTES or agreed.confidence < SETTLED_SHARE:
             return []
-        # Many votes for what no reader was ever half sure of are the same mistake many times.
-        return self._tell(now_s, kind, track, GOOD_ENOUGH)
+        return self._tell(now_s, kind, track)
 
-    def _tell(self, now_s: float, kind: _Kind, track: _Track, least: float) -> list[Finding]:
+    def _tell(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         """The event of a track, unless it was told, is too doubtful, or the same text was here a moment ago."""
         agreed = track.votes.reading()
         if track.told is not None or agreed is None or track.last is None:
             return []
         surest = track.readings.get(agreed.text)
-        if surest is None or surest.confidence * agreed.confidence < least:
+        if surest is None or surest.confidence * agreed.confidence < GOOD_ENOUGH:
             return []
         track.told = agreed.text
         was_here = (kind, agreed.text) in self._seen_s

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -62,10 +63,8 @@ def until(holds: Callable[[], bool]) -> None:
 def descriptors() -> dict[str, str]:
     found = {}
     for entry in Path("/proc/self/fd").iterdir():
-        try:
+        with suppress(OSError):  # the one that lists them is gone
             found[entry.name] = str(entry.readlink())
-        except OSError:  # the one that lists them
-            continue
     return found
 
 
@@ -296,19 +295,43 @@ def test_the_child_inherits_no_socket_but_its_own(detector: Detector) -> None:
     assert sum(link.startswith("socket:") for link in links) == 1
 
 
-def test_the_child_ends_with_the_server_even_when_that_is_killed(network: Path) -> None:
+@pytest.mark.parametrize("is_at_work", [False, True])
+def test_the_child_ends_with_the_server_even_when_that_is_killed(
+    network: Path, tmp_path: Path, is_at_work: bool
+) -> None:
+    endless = tmp_path / "endless.onnx"
+    os.mkfifo(endless)
     program = (
-        "import sys, time; from pathlib import Path; from ingest.vision.detector import Detector\n"
-        "detector = Detector({'small': Path(sys.argv[1])}, threads=1, runtime='onnxruntime')\n"
-        "detector.about('small'); print(detector.child_pid, flush=True); time.sleep(600)"
+        "import sys, threading, time; from pathlib import Path; from ingest.vision.detector import Detector\n"
+        "detector = Detector({'asked': Path(sys.argv[1])}, threads=1, runtime='onnxruntime')\n"
+        "threading.Thread(target=detector.about, args=('asked',), daemon=True).start()\n"
+        "while detector.child_pid is None: time.sleep(0.01)\n"
+        "print(detector.child_pid, flush=True); time.sleep(600)"
     )
+    asked = endless if is_at_work else network
     with subprocess.Popen(
-        [sys.executable, "-c", program, str(network)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, str(asked)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
         handle = os.pidfd_open(int(server.stdout.readline()))
+        writer = opened_by_a_reader(endless) if is_at_work else None
         server.kill()
     assert wait_for_end(handle)
+    if writer is not None:
+        os.close(writer)
+
+
+def opened_by_a_reader(fifo: Path) -> int:
+    """The end to write to, once someone reads, and waits for what never comes."""
+    found: list[int] = []
+
+    def is_read() -> bool:
+        with suppress(OSError):
+            found.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(found)
+
+    until(is_read)
+    return found[0]
 
 
 def test_an_unusable_network_is_said_to_be_and_harms_no_other(network: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ingest.vision.plate_crops import cut_out, two_lines
 from ingest.vision.plate_lattice import ALPHABET, chance_of, formatted_texts, free_text, joined, lattice_of
-from ingest.vision.plate_lines import ocr_file, open_run, straightened
+from ingest.vision.plate_lines import by_rows, ocr_file, open_run, straightened
 from ingest.vision.plate_reader import PlateReader
 from ingest.vision.scenarios import plates
 from ingest.vision.scenarios.container_numbers import check_digit
@@ -77,6 +77,7 @@ def test_a_format_decides_between_what_looks_alike_and_does_not_outvote_what_is_
     found = formatted_texts(doubtful, russian)
     assert max(found, key=lambda text: chance_of(doubtful, text)) == "P123BC77"
     assert {FORMATS[number].country for number in found["P123BC77"]} == {"RU"}
+    assert formatted_texts(spelled("A000BC00"), russian) == {}
     clear = spelled("WXYZ")
     assert max((chance_of(clear, text) for text in formatted_texts(clear)), default=0.0) < 1e-6
 
@@ -119,6 +120,15 @@ def test_a_tilted_piece_is_straightened_and_a_tall_one_laid_down() -> None:
     assert piece.shape == (20, 60, 3)
     assert piece.mean() > 190
     assert straightened(image.transpose(1, 0, 2), corners[[0, 3, 2, 1]][:, ::-1]).shape == (20, 60, 3)
+
+
+def test_pieces_of_text_are_read_row_by_row_though_rows_are_uneven() -> None:
+    def piece(left: float, top: float) -> npt.NDArray[np.float32]:
+        return np.array([[left, top], [left + 40, top], [left + 40, top + 20], [left, top + 20]], np.float32)
+
+    wanted = [piece(10, 53), piece(60, 50), piece(110, 55), piece(10, 80), piece(70, 78)]
+    found = by_rows([wanted[place] for place in (4, 1, 0, 3, 2)])
+    assert [each[0].tolist() for each in found] == [each[0].tolist() for each in wanted]
 
 
 def test_a_network_that_is_not_there_is_said_so(tmp_path: Path) -> None:
@@ -246,13 +256,16 @@ def drive(camera: Plates, *texts: str, start_s: float = 0.0, number: int = 1, co
 
 def test_a_plate_is_told_once_when_enough_frames_agree() -> None:
     camera = Plates()
+    assert not camera.is_told(1)
     told = [camera.step(place / 5, [car()], {1: [plate()]}, []) for place in range(20)]
+    assert camera.is_told(1)
     assert [len(each) for each in told] == [0] * (SETTLED_VOTES - 1) + [1] + [0] * (20 - SETTLED_VOTES)
     (finding,) = told[SETTLED_VOTES - 1]
     assert (finding.type, finding.number, finding.box) == ("plate_read", 1, car().box)
     assert finding.details == {"text": "A123BC77", "votes": SETTLED_VOTES, "country": "RU", "format": "LDDDLLDD"}
     assert finding.confidence == pytest.approx(0.9)
     assert camera.step(5.0, [], {}, [1]) == []
+    assert not camera.is_told(1)
 
 
 def test_frames_that_disagree_wait_and_the_majority_is_told_at_the_end() -> None:

@@ -206,7 +206,7 @@ def test_the_bare_heads_of_a_video_are_seen() -> None:
         for number, frame in enumerate(container.decode(video=0)):
             if number % 4:
                 continue
-            picture = frame.to_ndarray(format="rgb24")
+            picture = np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
             planes, fit = letterbox(picture, people.size)
             found = boxes_of(people.run(planes)[0], fit, layout=people.layout)
             persons = found.classes == 0

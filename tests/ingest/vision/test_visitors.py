@@ -85,8 +85,13 @@ def test_two_people_who_are_there_together_are_two_however_alike() -> None:
 def test_poor_pictures_make_nobody() -> None:
     door = Door()
     assert door.passes(looks_of(1, 20), quality=0.05) is None
+    assert door.passes(looks_of(1, 2), quality=0.3) is None
     assert door.visitors.visitor_of(99, is_over=True) is None
     assert door.visitors.count == 0
+    door.passes(looks_of(1, 6))
+    known = door.passes(looks_of(1, 2), quality=0.3)
+    assert known is not None
+    assert (known.visitor, door.visitors.count) == (1, 1)
 
 
 def test_another_worker_goes_on_with_what_was_exported() -> None:
@@ -177,7 +182,7 @@ def _passages() -> Iterator[Passage]:
         for number, frame in enumerate(container.decode(video=0)):
             if number % 4:
                 continue
-            picture = frame.to_ndarray(format="rgb24")
+            picture: Pixels = np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
             planes, fit = letterbox(picture, network.size)
             boxes = boxes_of(network.run(planes)[0], fit, layout=network.layout, confidence=0.4)
             people = [place for place, label in enumerate(boxes.classes) if network.names[int(label)] == "person"]

@@ -1,0 +1,113 @@
+"""`parley vision demo`: a camera that is there without one, seen by a running server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ingest.vision.capture import Capture
+from ingest.vision.demo_camera import DemoCamera, payloads, units
+from ingest.vision.demo_pictures import HEIGHT, WIDTH, belt
+from store.ids import new_id
+from tests.support.clips import write_clip
+from tests.support.server import RunningServer
+
+WAIT_S = 120.0
+
+
+def test_parcels_on_a_belt_are_read_by_the_server(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path / "data")
+    try:
+        account = running.start().new_client(f"belt {new_id()}")
+        account.add_money("1000")
+        command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--tenant", account.tenant_id]
+        with subprocess.Popen(
+            [*command, "--port", "0", "--seconds", str(WAIT_S), "--json"],
+            env=running.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as demo:
+            try:
+                deadline = time.monotonic() + WAIT_S
+                events: list[dict[str, Any]] = []
+                while len({each["metadata"]["text"] for each in events}) < 3:
+                    assert time.monotonic() < deadline, running.log()[-4000:]
+                    assert demo.poll() is None
+                    time.sleep(0.3)
+                    events = account.get("/vision/v1/events").json()["items"]
+                (stream,) = account.get("/vision/v1/streams").json()["items"]
+                assert (stream["name"], stream["status"]) == ("Demo camera", "online")
+            finally:
+                demo.send_signal(2)
+                said = demo.communicate(timeout=60)[0]
+        assert json.loads(said)["stream_id"] == stream["id"]
+        texts = [each["metadata"]["text"] for each in events]
+        assert len(texts) == len(set(texts)), "each code of each parcel once"
+        assert any(text.startswith("PARCEL-") for text in texts)
+        assert account.get("/vision/v1/streams").json()["items"] == []
+    finally:
+        running.close()
+
+
+def test_an_account_that_is_not_there_is_named(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path)
+    try:
+        command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--port", "0"]
+        run = subprocess.run(command, env=running.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 1
+        assert "no demo account" in run.stderr
+        run = subprocess.run(
+            [*command, "--tenant", "nobody"],
+            env=running.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "nobody" in run.stderr
+    finally:
+        running.close()
+
+
+def test_two_viewers_see_the_same_whole_pictures(tmp_path: Path) -> None:
+    from ingest.vision.sources import pictures_of
+
+    clip = write_clip(tmp_path / "clip.mp4", width=640, height=360, frames=40)
+    with (
+        DemoCamera(lambda: pictures_of(clip, 10), 10) as camera,
+        Capture(camera.url) as one,
+        Capture(camera.url) as two,
+    ):
+        for capture in (one, two):
+            deadline = time.monotonic() + WAIT_S
+            while (frame := capture.newest(20)) is None:
+                assert time.monotonic() < deadline, capture.status
+            assert frame.image.shape == (360, 640, 3)
+            assert int(np.ptp(frame.image)) < 12, "each picture of the clip has one shade"
+            assert capture.status.damaged == 0
+
+
+def test_large_units_travel_in_fragments() -> None:
+    large, small = bytes([0x65]) + bytes(range(1, 251)) * 20, bytes([0x67, 1, 2])
+    made = list(payloads(units(b"\0\0\0\1" + small + b"\0\0\1" + large)))
+    assert made[0] == (small, False)
+    parts = [payload for payload, _ in made[1:]]
+    assert [part[0] & 31 for part in parts] == [28] * len(parts)
+    assert (parts[0][1], parts[-1][1]) == (0x80 | 5, 0x40 | 5)
+    assert bytes([0x60 | 5]) + b"".join(part[2:] for part in parts) == large
+    assert [is_last for _, is_last in made] == [False] * (len(made) - 1) + [True]
+
+
+@pytest.mark.parametrize("number", [1, 60])
+def test_the_belt_s_pictures(number: int) -> None:
+    pictures = belt()
+    for _ in range(number):
+        picture = next(pictures)
+    assert picture.shape == (HEIGHT, WIDTH, 3)
