@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from accounts.keys import Keyring
     from store.accounts import ApiKey, Tenant
     from store.database import Connection
+    from store.settings import Settings
 
 ClientArgument = Annotated[str, typer.Argument(help="Tenant id or external id.")]
 FeatureOption = Annotated[list[str] | None, typer.Option("--feature", help="chat, qc, memory, vision or kb; repeat.")]
@@ -32,12 +33,12 @@ def register(app: typer.Typer) -> None:
 
 
 @contextmanager
-def open_accounts() -> Iterator[tuple[Connection, Keyring]]:
+def open_accounts(settings: Settings | None = None) -> Iterator[tuple[Connection, Keyring]]:
     """One write transaction over the database of the settings, which must be up to date."""
     from accounts.keys import Keyring
     from store.migrate import open_current
 
-    settings = load_settings()
+    settings = settings or load_settings()
     with open_current(settings) as database, database.write() as connection:
         yield connection, Keyring.of(settings)
 

@@ -22,6 +22,7 @@ import httpx2
 
 from accounts import clients, ledger, partners
 from accounts.keys import INTEGRATION_PREFIX, Keyring
+from api.demo_camera import show_parcels
 from api.progress import Progress
 from store import accounts, chats, integrations
 from store.accounts import Tenant
@@ -38,6 +39,7 @@ START_S = 60.0
 JOB_S = 1800.0
 LEAST_BALANCE_RUB = Decimal(11_000)
 TOP_UP_RUB = Decimal(25_000)
+CAMERA = "Parcels before a camera"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,10 @@ def load_demo(settings: Settings, *, quiet: bool = False) -> dict[str, Any]:
     }
     if not loaded:
         with _serving(settings) as url:
-            loader = Loader(url, account.api_key, Progress(quiet=quiet))
+            progress = Progress(quiet=quiet)
+            loader = Loader(url, account.api_key, progress)
             spaces = loader.load(company)
+            progress.update(CAMERA, 1.0, done=show_parcels(settings, account.tenant.id, url, account.api_key))
         _open_spaces(settings, account, [spaces[each["key"]] for each in company["space"] if each["customers"]])
         written["space_id"] = spaces[company["space"][0]["key"]]
         written["loaded"] = _wanted(company)
@@ -86,7 +90,8 @@ def load_demo(settings: Settings, *, quiet: bool = False) -> dict[str, Any]:
 
 
 def _wanted(company: dict[str, Any]) -> list[str]:
-    return [*(each["file"] for each in company["document"]), *(each["record_id"] for each in company["call"])]
+    files, calls = (each["file"] for each in company["document"]), (each["record_id"] for each in company["call"])
+    return [*files, *calls, CAMERA]
 
 
 def _read(file: Path) -> dict[str, Any]:

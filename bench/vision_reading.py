@@ -2,9 +2,9 @@
 
     python -m bench.vision_reading
 
-Photographs are those of /work/shared/data/vision where that is; Russian plates are generated, since there is one
-photograph only: rendered by Pillow in DejaVu (not the typeface of the standard), tilted, blurred and noisy. Their
-figures say that the reader works on such pictures, not how often it is right on a road.
+Photographs are the shared ones, where they are. Of Russian plates there is one photograph only, so more are generated:
+rendered by Pillow in DejaVu (not the typeface of the standard), tilted, blurred and noisy. Their figures say that the
+reader works on such pictures, not how often it is right on a road.
 """
 
 from __future__ import annotations
@@ -300,12 +300,7 @@ def plates() -> None:
             show(f"Russian, generated, {low} to {high} px", list(generated(GENERATED, (low, high), low)))
     print("All of the above that were read, by confidence; right but for O and 0:")
     reliability(scores)
-    if (PICTURES / "car.jpg").exists():
-        car = picture(PICTURES / "car.jpg")
-        read = [reader.read(car, box)[:1] for box in reader.find(car).xyxy.tolist()]
-        print(
-            "car.jpg, В840ОК197 in 40 pixels:", [(one.text, round(one.confidence, 2)) for each in read for one in each]
-        )
+    plates_elsewhere(reader)
 
 
 def main() -> None:

@@ -272,10 +272,14 @@ def passing(video: Path, detector: Network) -> list[Passing]:
 
 
 def visitors_among(
-    seen: Sequence[Passing], appearance: Appearance, change: Callable[[Pixels, int], Pixels], rounds: int = 1
+    seen: Sequence[Passing],
+    appearance: Appearance,
+    change: Callable[[Pixels, int], Pixels],
+    rounds: int = 1,
+    same_from: float = SAME_FROM,
 ) -> int:
     """Unique visitors, where the passings happen `rounds` times, each an hour after the one before."""
-    visitors = Visitors(date(2026, 1, 1))
+    visitors = Visitors(date(2026, 1, 1), same_from)
     for again in range(rounds):
         for track in dict.fromkeys(each.track for each in seen):
             number = again * 10_000 + track
@@ -297,12 +301,16 @@ def returned(crop: Pixels, again: int) -> Pixels:
 def unique_visitors(video: Path, detector: Network, appearance: Appearance) -> None:
     seen = passing(video, detector)
     tracks = list(dict.fromkeys(each.track for each in seen))
-    count = visitors_among(seen, appearance, lambda crop, _: crop)
-    print(f"  visitors of the video, from cosine {SAME_FROM}: {count}, truly {PEOPLE_IN_VIDEO}; {len(tracks)} tracks")
+    for same_from in (SAME_FROM - 0.04, SAME_FROM, SAME_FROM + 0.04):
+        count = visitors_among(seen, appearance, lambda crop, _: crop, same_from=same_from)
+        print(f"  visitors of the video, from cosine {same_from:.2f}: {count}, truly {PEOPLE_IN_VIDEO}")
     alone = [
         visitors_among([each for each in seen if each.track == track], appearance, returned, 5) for track in tracks
     ]
-    print(f"  each person alone, in and out five times, mirrored, darker, brighter: {alone}, truly 1 each")
+    print(
+        f"  each of {len(tracks)} tracks alone, in and out five times, mirrored, darker, brighter: {alone}, "
+        "truly 1 each (0: a scrap of a track, which is nobody)"
+    )
     twice = visitors_among(seen, appearance, lambda crop, again: returned(crop, again and 4), 2)
     print(f"  all of them, and all again darker and mirrored: {twice}, truly {PEOPLE_IN_VIDEO}")
 

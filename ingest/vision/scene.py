@@ -95,6 +95,8 @@ class Scene:
         """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
         now_s = frame.arrived_s
         if not self._wants_look(now_s, moves):
+            for tracker in (self._people, self._vehicles, self._plate_tracks):
+                tracker.rest(now_s)
             return []
         self._looked_s = now_s
         image = frame.image

@@ -1,4 +1,4 @@
-"""Cameras in the store, on both databases: who watches which stream, what is kept of events, and figures that add up."""
+"""Cameras in the store, on both databases: who watches which stream, how long events are kept, figures that add up."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ class Intrusion:
     """One camera's. Not for several threads.
 
     Where a track breaks off inside a zone and another begins in the same place within `AGAIN_AFTER_S`, the stay goes
-    on.
-    A finding's confidence is the detector's, of the thing in the frame that settled it.
+    on. A finding's confidence is the detector's, of the thing in the frame that settled it.
     """
 
     def __init__(self, zones: Sequence[Zone], width: int, height: int) -> None:
