@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 
+import cv2
 import structlog
 
 from accounts import ledger
@@ -196,6 +197,8 @@ def work(socket_number: int) -> None:
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+    # The streams' threads share the cores already.
+    cv2.setNumThreads(1)
     stop = threading.Event()
     line = Line(connection)
 

@@ -71,15 +71,16 @@ def test_who_is_already_known_is_told_while_the_track_lasts_and_a_stranger_later
 
 
 def test_two_people_who_are_there_together_are_two_however_alike() -> None:
-    visitors = Visitors(DAY)
+    door = Door()
+    door.passes(looks_of(9, 6))  # a third, who is gone
+    visitors = door.visitors
     for place, vector in enumerate(looks_of(5, 20, noise=0.01)):
-        for track in (1, 2):
-            visitors.see(track, vector, 0.9, place * 0.25)
-    first, second = (visitors.visitor_of(track) for track in (1, 2))
+        for track in (11, 12):
+            visitors.see(track, vector, 0.9, 100 + place * 0.25)
+    first, second = (visitors.visitor_of(track) for track in (11, 12))
     assert first is not None
     assert second is not None
-    assert first.visitor != second.visitor
-    assert visitors.count == 2
+    assert (first.visitor, second.visitor, visitors.count) == (2, 3, 3)
 
 
 def test_poor_pictures_make_nobody() -> None:
