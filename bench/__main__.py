@@ -21,6 +21,8 @@ BENCHES = (
     "memory",
     "chat",
     "chat_streams",
+    "vision_reading",
+    "vision_scenarios",
 )
 
 

@@ -17,16 +17,16 @@ from ingest.vision.networks import PEOPLE, VEHICLES
 from ingest.vision.plate_reader import PlateReader
 from ingest.vision.reidentify import Appearance
 from ingest.vision.scenarios.findings import Box
-from ingest.vision.scenarios.fire import Burning
+from ingest.vision.scenarios.fire import LEAST_CONFIDENCE, Burning
 from ingest.vision.scenarios.plates import PlateReading
-from ingest.vision.scenarios.ppe import Item, unknown_in_words
+from ingest.vision.scenarios.ppe import UNSURE_FROM, Item, close_up, unknown_in_words
 from ingest.vision.visitors import Floats
 from ingest.vision.yolo import Boxes, Pixels
 from store.camera_streams import Scenario
 
 log = structlog.get_logger(__name__)
 
-_OBJECTS_FROM, _EQUIPMENT_FROM, _BURNING_FROM, _PLATES_FROM = 0.25, 0.25, 0.3, 0.25
+_OBJECTS_FROM, _PLATES_FROM = 0.25, 0.25
 _MISSING: Mapping[Role, str] = {
     "objects": "no detector of people and vehicles is installed: nothing but codes can be read",
     "poses": "no detector of poses is installed: falls are not seen",
@@ -68,16 +68,22 @@ class Eyes:
         found = self._detector.detect("objects", image, confidence=_OBJECTS_FROM, classes=(*people, *wheels))
         return _only(found, people), _only(found, wheels) if vehicles else None
 
-    def equipment(self, image: Pixels) -> list[Item]:
-        found = self._look("ppe", image, _EQUIPMENT_FROM)
+    def equipment(self, image: Pixels, person: Box) -> list[Item]:
+        """What a person wears, and their neighbours as far as they are near: from close by, since helmets are small."""
+        height, width = image.shape[:2]
+        left, top, right, bottom = (round(value) for value in close_up(person, width, height))
+        found = self._look("ppe", image[top:bottom, left:right], UNSURE_FROM)
         names = self._names("ppe")
-        return [Item(names[number], box, score) for number, box, score in _rows(found)]
+        return [
+            Item(names[number], (x1 + left, y1 + top, x2 + left, y2 + top), score)
+            for number, (x1, y1, x2, y2), score in _rows(found)
+        ]
 
     def equipment_known(self) -> frozenset[str]:
         return frozenset(self._names("ppe").values()) if self.has("ppe") else frozenset()
 
     def burning(self, image: Pixels) -> list[Burning]:
-        found = self._look("fire", image, _BURNING_FROM)
+        found = self._look("fire", image, LEAST_CONFIDENCE)
         names = self._names("fire")
         kinds = {number: name.lower() for number, name in names.items()}
         return [

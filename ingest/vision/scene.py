@@ -20,7 +20,7 @@ from ingest.vision.remembered import Remembered, overlap
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, Finding, Tracked
-from ingest.vision.scenarios.fire import Fire
+from ingest.vision.scenarios.fire import SURE_CONFIDENCE, Fire
 from ingest.vision.scenarios.intrusion import Intrusion
 from ingest.vision.scenarios.plates import PlateReading, Plates
 from ingest.vision.scenarios.ppe import Ppe
@@ -40,13 +40,14 @@ SELDOM_S = 10.0
 _CODES_S = 0.4
 _FIRE_S = 0.35
 _POSES_S = 0.2
+_EQUIPMENT_S, _EQUIPMENT_AT_ONCE = 0.3, 3
 _PLATES_S = 0.2
 _CONTAINERS_S = 1.0
 _PLATES_AT_ONCE = 2
 _PLATE_FROM = 0.3
 MOST_READINGS = 20
 """Of one plate; it is read no more once its event is there."""
-MOST_LOOKS, _LOOKS_S = 12, 0.2
+MOST_LOOKS, _LOOKS_S = 20, 0.2
 """At one person's appearance, and the pause between two."""
 _SAME_PERSON = 0.5
 
@@ -84,6 +85,7 @@ class Scene:
         self._known_visitors = 0
         self._entered: set[int] = set()
         self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
+        self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
@@ -158,14 +160,25 @@ class Scene:
         if "traffic" in wanted:
             findings += self._count(frame, image, people, ended, now_s)
         if "ppe" in wanted and self._eyes.has("ppe"):
-            items = self._eyes.equipment(image) if people else []
-            findings += self._ppe.step(now_s, people, items, ended)
+            findings += self._at_equipment(image, people, ended, now_s)
         if "safety" in wanted:
             findings += self._intrusion.step(now_s, people, ended)
             if ended or now_s - self._poses_s >= _POSES_S:
                 self._poses_s = now_s
                 findings += self._falls.step(now_s, self._poses(image, people), ended)
         return findings
+
+    def _at_equipment(
+        self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
+    ) -> list[Finding]:
+        """At a few people at a time, those first who were looked at longest ago."""
+        for number in ended:
+            self._equipped_s.pop(number, None)
+        due = [each for each in people if now_s - self._equipped_s.get(each.number, float("-inf")) >= _EQUIPMENT_S]
+        due = sorted(due, key=lambda each: self._equipped_s.get(each.number, float("-inf")))[:_EQUIPMENT_AT_ONCE]
+        items = [item for person in due for item in self._eyes.equipment(image, person.box)]
+        self._equipped_s |= {person.number: now_s for person in due}
+        return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
     def _count(
         self, frame: Frame, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -222,7 +235,7 @@ class Scene:
             return []
         self._fire_s = now_s
         burning = self._eyes.burning(image)
-        if burning:
+        if any(each.confidence >= SURE_CONFIDENCE for each in burning):
             self._attentive_until_s = now_s + ATTENTIVE_S
         return self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
 

@@ -9,6 +9,7 @@ from typing import Literal
 ZoneKind = Literal["restricted", "queue", "entrance"]
 Point = tuple[float, float]
 LEAST_POINTS, MOST_POINTS = 3, 64
+_BORDER = 0.9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ class Zone:
 
 
 def foot_point(box: Sequence[float], width: int, height: int) -> Point:
-    """Where a person or a vehicle stands: the middle of the lower side of its box (x1, y1, x2, y2 in pixels)."""
-    return (box[0] + box[2]) / 2 / width, box[3] / height
+    """Where a person or a vehicle stands: the middle of the lower side of its box (x1, y1, x2, y2 in pixels). Feet on
+    the picture's border are in a zone that ends there."""
+    return min((box[0] + box[2]) / 2 / width, _BORDER), min(box[3] / height, _BORDER)
 
 
 def problem_of(polygon: Sequence[Sequence[float]]) -> str | None:

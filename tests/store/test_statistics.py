@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from store import accounts, statistics
 from store.communications import create, get_many
 from store.database import Database, now
+from store.errors import Unavailable
 from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
@@ -80,3 +81,21 @@ def test_they_are_gathered_again_when_the_database_has_grown_by_half(
         assert len(gathered) == 1
     finally:
         database.close()
+
+
+def test_what_could_not_be_gathered_is_tried_again_at_the_next_sweep(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gathered = []
+    monkeypatch.setattr(database, "reconnect", lambda: gathered.append(1))
+    with monkeypatch.context() as away:
+        away.setattr(database, "write", _away)
+        sweeping = Statistics(database)
+        sweeping.sweep()
+    assert not gathered
+    sweeping.sweep()
+    assert len(gathered) == database.is_sqlite
+
+
+def _away(**_: object) -> None:
+    raise Unavailable("The database does not answer.")

@@ -82,6 +82,7 @@ def play(*stages: tuple[Joints, float, float], **values: float) -> list[Finding]
 
 
 @pytest.mark.parametrize("fall_s", [0.3, 0.6, 1.0])
+@pytest.mark.proves("vision.scenario.safety", "vision.event.types.safety")
 @pytest.mark.parametrize("lying", [LYING, ON_THE_BACK, (95, -70, -100)], ids=["forward", "backward", "crumpled"])
 def test_a_fall_is_said_once(fall_s: float, lying: Joints) -> None:
     found = play((lying, fall_s, 8), noise=2)

@@ -254,6 +254,7 @@ def drive(camera: Plates, *texts: str, start_s: float = 0.0, number: int = 1, co
     return found + camera.step(start_s + len(texts) / 5, [], {}, [number])
 
 
+@pytest.mark.proves("vision.event.types.lpr")
 def test_a_plate_is_told_once_when_enough_frames_agree() -> None:
     camera = Plates()
     assert not camera.is_told(1)
@@ -318,6 +319,7 @@ def test_of_several_readings_in_a_frame_the_surest_counts() -> None:
     assert [each.details["text"] for each in found] == ["A123BC77"]
 
 
+@pytest.mark.proves("vision.event.types.lpr", "vision.scenario.lpr")
 def test_a_container_is_told_with_its_check_digit_and_a_wrong_one_is_not() -> None:
     camera = Plates()
     right, wrong = (plate(text, kind="container", country="", form="") for text in ("MSKU9070323", "MSKU9070324"))

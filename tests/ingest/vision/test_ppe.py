@@ -127,6 +127,7 @@ def test_taken_off_put_on_and_taken_off_again_are_two_events() -> None:
     assert len({each.subject for each in site.found}) == 2
 
 
+@pytest.mark.proves("vision.scenario.ppe", "vision.event.types.ppe")
 def test_classes_of_the_missing_item_tell_at_once_more() -> None:
     site = Site(ALL)
     who = person()

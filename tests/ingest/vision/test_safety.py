@@ -47,6 +47,7 @@ class Guarded:
         return len(new)
 
 
+@pytest.mark.proves("vision.scenario.safety", "vision.event.types.safety")
 def test_who_steps_into_a_restricted_zone_is_said_once_a_stay() -> None:
     scene = Guarded()
     assert scene.see(at(1, 0.3), seconds=5) == 0
@@ -159,6 +160,7 @@ def watch(
     return found
 
 
+@pytest.mark.proves("vision.scenario.safety", "vision.event.types.safety")
 @pytest.mark.parametrize(("kind", "grey"), [("fire", flickering), ("smoke", billowing), ("smoke", flickering)])
 def test_what_burns_is_said_once_with_its_place(kind: str, grey: Callable[[int], Grey]) -> None:
     found = watch(grey, kind, seconds=40)
