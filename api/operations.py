@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from api.services import Services
 from ingest.index_state import read_progress
-from store import transcriptions
+from store import camera_streams, transcriptions
 
 log = structlog.get_logger(__name__)
 
@@ -68,7 +68,12 @@ class StateCollector(Collector):
     def collect(self) -> list[GaugeMetricFamily]:
         with self._services.database.read() as connection:
             waiting = transcriptions.count_unfinished(connection)
+            cameras = camera_streams.count_by_status(connection)
         gauges = [GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting)]
+        watched = GaugeMetricFamily("parley_camera_streams", "Camera streams by their status.", labels=["status"])
+        for status, count in cameras.items():
+            watched.add_metric([status], count)
+        gauges.append(watched)
         counts = self._services.workshop.indexes.counts()
         for name, value in (("tenants", counts.tenants), ("points", counts.points)):
             if value is not None:

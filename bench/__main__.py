@@ -21,6 +21,7 @@ BENCHES = (
     "memory",
     "chat",
     "chat_streams",
+    "vision",
     "vision_reading",
     "vision_scenarios",
 )

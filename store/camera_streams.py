@@ -231,6 +231,14 @@ def count_watched(connection: Connection) -> int:
     return connection.execute(sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE)).scalar_one()
 
 
+@across_tenants("whoever runs the server looks after all of them")
+def count_by_status(connection: Connection) -> dict[str, int]:
+    rows = connection.execute(
+        sa.select(camera_streams.c.status, sa.func.count()).where(_LIVE).group_by(camera_streams.c.status)
+    )
+    return dict(rows.tuples().all())
+
+
 @across_tenants("workers watch everybody's cameras")
 def renew_leases(connection: Connection, worker_id: str, *, lease_s: float) -> list[Stream]:
     """The streams that the worker has still, as they are now; each is its own for `lease_s` from now."""

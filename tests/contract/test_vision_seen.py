@@ -198,6 +198,7 @@ def test_a_camera_that_is_lost_found_and_of_another_codec(viewer: Account) -> No
         stream_id = made(viewer, scenarios=["barcode"], rtsp_url=camera.url())["id"]
         online = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "online" and now, viewer)
         assert (online["width"], online["height"], online["message"]) == (320, 240, "")
+        assert 'parley_camera_streams{status="online"} 1.0' in viewer.get("/metrics").text
         camera.kill()
         lost = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "reconnecting" and now, viewer)
         assert lost["message"]

@@ -1,0 +1,164 @@
+"""Cameras end to end over a real RTSP server on loopback: `python -m bench.vision [SECONDS]`.
+
+How long it takes from the arrival of the picture that decides to the stored event, what a still scene costs, and how
+many streams of 1280 x 720 one machine watches. Detectors and clips of ../shared where they are, else codes alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from ingest.vision.demo_camera import DemoCamera
+from ingest.vision.demo_pictures import FPS, belt
+from ingest.vision.yolo import Pixels
+from store import accounts
+from store.camera_events import camera_events
+from tests.support.rtsp import is_installed, running_server
+from tests.support.server import Account, RunningServer
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+PEOPLE = SHARED / "data/vision/one-by-one-person-detection.mp4"
+SECONDS = 60.0
+MOST_MS, MOST_STILL = 100.0, 0.15
+_WARM_S = 15.0
+
+
+def main() -> int:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
+    models = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        server = RunningServer(Path(folder), camera_networks="127.0.0.0/8", **models)
+        try:
+            account = server.start().new_client("bench")
+            account.add_money("100000")
+            with server.database.write() as connection:
+                accounts.update_tenant(account.tenant_id, connection, camera_limit=100)
+            held = [latency(account, seconds), still(account, seconds)]
+            several(account, seconds)
+        finally:
+            server.close()
+    return 0 if all(held) else 1
+
+
+def latency(account: Account, seconds: float) -> bool:
+    print(f"From the picture that decides to the stored event, 1280 x 720, {FPS} looks a second")
+    print(f"{'':<32}{'events':>8}{'p50 ms':>9}{'p95 ms':>9}{'most':>9}")
+    print_row("codes on a belt, 10 fps", *measured(account, ["barcode"], seconds, lambda: DemoCamera(belt, FPS)))
+    if not (is_installed() and PEOPLE.is_file()):
+        print("people: skipped, ../shared or GStreamer's RTSP server is not there")
+        return True
+    camera = lambda: running_server(width=1280, height=720, fps=25, bitrate=4000, clip=PEOPLE)  # noqa: E731
+    ms = measured(account, ["traffic"], 2 * seconds, camera)
+    print_row("people, H.264 at 25 fps", *ms)
+    return said(f"p95 at most {MOST_MS:.0f} ms", bool(ms) and float(np.percentile(ms, 95)) <= MOST_MS)
+
+
+def print_row(name: str, *ms: float) -> None:
+    shown = np.percentile(ms, [50, 95, 100]) if ms else [float("nan")] * 3
+    print(f"{name:<32}{len(ms):>8}" + "".join(f"{value:>9.1f}" for value in shown))
+
+
+def measured(account: Account, scenarios: list[str], seconds: float, opened: Callable[[], Any]) -> list[float]:
+    """Milliseconds of each event, without those of the first moments, in which models are loaded."""
+    with opened() as camera, watched(account, camera, scenarios) as stream_id:
+        time.sleep(_WARM_S)
+        began = time.time()
+        time.sleep(seconds)
+        with account.server.database.read() as connection:
+            rows = connection.execute(
+                sa.select(camera_events.c.occurred_at, camera_events.c.created_at).where(
+                    camera_events.c.stream_id == stream_id
+                )
+            ).all()
+    return [
+        (row.created_at - row.occurred_at).total_seconds() * 1000 for row in rows if row.created_at.timestamp() >= began
+    ]
+
+
+def still(account: Account, seconds: float) -> bool:
+    print("\nA still scene of 1280 x 720 at 25 fps")
+    with DemoCamera(quiet, 25) as camera, watched(account, camera, ["traffic", "safety", "lpr", "barcode"]):
+        time.sleep(_WARM_S)
+        before = cpu_s(account.server)
+        time.sleep(seconds)
+        share = (cpu_s(account.server) - before) / seconds
+    print(f"worker and detector: {share:.3f} of a core, decoding included")
+    return said(f"at most {MOST_STILL:.2f}", share <= MOST_STILL)
+
+
+def several(account: Account, seconds: float) -> None:
+    """Prints how many pictures a second are looked at of each of ever more streams."""
+    if not (is_installed() and PEOPLE.is_file()):
+        return
+    print("\nStreams of people, 1280 x 720 at 25 fps, all moving; the camera server runs on the same cores")
+    print(f"{'streams':>8}{'latency ms':>12}{'cores':>8}")
+    with running_server(width=1280, height=720, fps=25, bitrate=4000, clip=PEOPLE) as camera, ExitStack() as opened:
+        for count in (1, 2, 4):
+            while len(account.get("/vision/v1/streams").json()["items"]) < count:
+                opened.enter_context(watched(account, camera, ["traffic"]))
+            time.sleep(_WARM_S)
+            before = cpu_s(account.server)
+            time.sleep(seconds / 2)
+            streams = account.get("/vision/v1/streams").json()["items"]
+            mean_ms = sum(each["latency_ms"] for each in streams) / len(streams)
+            print(f"{count:>8}{mean_ms:>12.0f}{(cpu_s(account.server) - before) / (seconds / 2):>8.2f}")
+
+
+@contextmanager
+def watched(account: Account, camera: Any, scenarios: list[str]) -> Iterator[str]:
+    url = camera.url if isinstance(camera.url, str) else camera.url()
+    answer = account.post("/vision/v1/streams", json={"name": "bench", "rtsp_url": url, "scenarios": scenarios})
+    assert answer.status_code == 201, answer.text
+    stream_id: str = answer.json()["id"]
+    try:
+        yield stream_id
+    finally:
+        account.request("DELETE", f"/vision/v1/streams/{stream_id}")
+
+
+def quiet() -> Iterator[Pixels]:
+    """The same picture again and again, with a camera's noise."""
+    noise = np.random.default_rng(1)
+    scene = np.asarray(noise.integers(60, 190, (9, 16, 3), np.uint8)).repeat(80, 0).repeat(80, 1)
+    grains = [noise.integers(0, 6, scene.shape, np.uint8) for _ in range(10)]
+    for number in itertools.count():
+        yield scene + grains[number % len(grains)]
+
+
+def cpu_s(server: RunningServer) -> float:
+    """Seconds of CPU that the worker and its detector have used."""
+    used = 0.0
+    waiting = list(server.child_ids())
+    while waiting:
+        child = waiting.pop()
+        try:
+            line = Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"ingest.vision" not in line:
+                continue
+            fields = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()
+            used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            for path in Path(f"/proc/{child}/task").glob("*/children"):
+                waiting += map(int, path.read_text().split())
+        except OSError:
+            continue
+    return used
+
+
+def said(bound: str, holds: bool) -> bool:
+    print(f"{'holds' if holds else 'DOES NOT HOLD'}: {bound}")
+    return holds
+
+
+if __name__ == "__main__":
+    sys.exit(main())
