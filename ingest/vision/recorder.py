@@ -15,8 +15,10 @@ import structlog
 from PIL import Image
 
 from accounts import webhooks
+from ingest.vision.calibration import Floor
 from ingest.vision.frames import Frame
 from ingest.vision.scenarios.findings import EventType, Finding
+from ingest.vision.zones import foot_point
 from store import camera_events, camera_streams, camera_traffic
 from store.blobs import Blobs
 from store.camera_streams import Health, Scenario, Stream
@@ -74,8 +76,9 @@ class Recorder:
 
     def record(
         self, stream: Stream, frame: Frame, image: npt.NDArray[np.uint8], finding: Finding, subject: str
-    ) -> bool:
-        """One finding as an event; False where it was recorded before. Raises LeaseLost, and what the stores raise."""
+    ) -> str | None:
+        """One finding as an event, whose id it gives; None where it was recorded before. Raises LeaseLost, and what the
+        stores raise."""
         event_id = new_id()
         key = self._keep_picture(stream, event_id, image)
         is_new, delivery = False, None
@@ -92,7 +95,7 @@ class Recorder:
                     kind=finding.type,
                     confidence=finding.confidence,
                     occurred_at=frame.seen_at,
-                    details=_metadata(frame, finding),
+                    details=_metadata(stream, frame, finding),
                     snapshot_key=key,
                 )
                 if is_new:
@@ -103,7 +106,23 @@ class Recorder:
                 self._blobs.delete(key)
         if delivery is not None:
             self._on_delivery(delivery)
-        return is_new
+        return event_id if is_new else None
+
+    def replace_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8]) -> None:
+        """Gives an event a better picture; does nothing where the event is gone. Raises what the stores raise."""
+        with self._database.read() as connection:
+            event = camera_events.get(stream.tenant_id, connection, event_id)
+        if event is None:
+            return
+        key = self._keep_picture(stream, new_id(), image)
+        is_there = False
+        try:
+            with self._database.write() as connection:
+                is_there = camera_events.set_snapshot(stream.tenant_id, connection, event_id, key)
+        finally:
+            gone = event.snapshot_key if is_there else key
+            if gone is not None:
+                self._blobs.delete(gone)
 
     def add_sums(self, stream: Stream, at: datetime, sums: Sums) -> None:
         """Raises LeaseLost."""
@@ -133,8 +152,8 @@ class Recorder:
         if not camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id, lock=True):
             raise LeaseLost
 
-    def _keep_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8]) -> str:
-        key = f"camera-snapshots/{stream.tenant_id}/{stream.id}/{event_id}.jpg"
+    def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8]) -> str:
+        key = f"camera-snapshots/{stream.tenant_id}/{stream.id}/{name}.jpg"
         self._blobs.put(key, as_jpeg(image))
         return key
 
@@ -169,11 +188,14 @@ def as_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
     return made.getvalue()
 
 
-def _metadata(frame: Frame, finding: Finding) -> dict[str, Any]:
+def _metadata(stream: Stream, frame: Frame, finding: Finding) -> dict[str, Any]:
+    floor = Floor.of(stream.calibration) if finding.box is not None else None
+    place = floor.place(foot_point(finding.box, frame.width, frame.height)) if floor and finding.box else None
     known: dict[str, Any] = {
         "zone": finding.zone,
         "track_id": finding.number,
         "box": None if finding.box is None else [round(value) for value in finding.box],
+        "floor": None if place is None else [round(value, 2) for value in place],
         "frame": {"width": frame.width, "height": frame.height},
     }
     return {name: value for name, value in known.items() if value is not None} | dict(finding.details)

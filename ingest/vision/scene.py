@@ -68,6 +68,8 @@ class Scene:
         self, stream: Stream, width: int, height: int, eyes: Eyes, progress: bytes | None, now: datetime
     ) -> None:
         self.size = width, height
+        self.people: list[Tracked] = []
+        """Who is in the picture that was looked at last."""
         self._eyes = eyes
         self._scenarios = frozenset(stream.scenarios)
         zones = [_zone(row) for row in stream.zones]
@@ -102,6 +104,7 @@ class Scene:
             return []
         self._looked_s = now_s
         image = frame.image
+        self.people = []
         findings = [*self._at_people(frame, image, now_s), *self._at_fire(frame, image, now_s)]
         findings += [*self._at_codes(image, now_s), *self._at_plates(image, now_s)]
         found = []
@@ -155,7 +158,7 @@ class Scene:
         if found is None or not wanted:
             return findings
         people, ended = self._people.step(found, now_s)
-        self._somebody_there = bool(people)
+        self.people, self._somebody_there = people, bool(people)
         self._remembered.follow(people, ended)
         if "traffic" in wanted:
             findings += self._count(frame, image, people, ended, now_s)

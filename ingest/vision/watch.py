@@ -5,19 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 import structlog
 
+from ingest.vision.best_shots import BestShots
 from ingest.vision.capture import Capture, Status
 from ingest.vision.detector import DetectorError
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH, MotionGate
 from ingest.vision.recorder import LeaseLost, Recorder
-from ingest.vision.scene import Scene
+from ingest.vision.scenarios.findings import EventType
+from ingest.vision.scene import Found, Scene
 from store.camera_streams import Health, Stream
 from store.errors import ParleyError
 
@@ -29,6 +31,10 @@ _SUMS_S = 10.0
 _MEASURED = 50
 _RETRY_S = 2.0
 _RESOLVE_S = 20.0
+
+_OF_PEOPLE: frozenset[EventType] = frozenset(
+    ("person_entered", "no_helmet", "no_vest", "no_mask", "no_gloves", "fall", "zone_intrusion")
+)
 
 Opens = Callable[[Stream], str]
 """The address to open, its host judged; raises accounts.outbound.OutboundFailed."""
@@ -59,6 +65,7 @@ class Watch:
         self._behind: deque[bool] = deque(maxlen=_MEASURED)
         self._paid: date | None = None
         self._scene: Scene | None = None
+        self._shots = BestShots(0, 0)
         self._seen_at = datetime.now(UTC)
         self._problem = ""
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
@@ -136,8 +143,9 @@ class Watch:
         moves = gate.moves(frame.thumbnail(WIDTH), frame.arrived_s)
         scene = self._scene_of(frame)
         try:
-            for found in scene.step(frame, moves):
-                self._tools.recorder.record(self.stream, frame, found.image, found.finding, found.subject)
+            self._record(scene.step(frame, moves), frame)
+            for event_id in self._shots.better(scene.people, frame) if scene.people else []:
+                self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
             for visitor in scene.take_visitors():
                 self._tools.recorder.add_visitor(self.stream, frame.seen_at, visitor)
             self._problem = ""
@@ -150,11 +158,19 @@ class Watch:
         if moves:
             self._latencies_ms.append((time.monotonic() - frame.arrived_s) * 1000)
 
+    def _record(self, everything: Sequence[Found], frame: Frame) -> None:
+        for found in everything:
+            finding, image = found.finding, found.image
+            event_id = self._tools.recorder.record(self.stream, frame, image, finding, found.subject)
+            if event_id is not None and finding.box is not None and finding.type in _OF_PEOPLE and finding.number:
+                self._shots.begin(event_id, finding.number, finding.box, image, frame.arrived_s)
+
     def _scene_of(self, frame: Frame) -> Scene:
         if self._scene is None or self._scene.size != (frame.width, frame.height):
             self._add_sums()
             progress = self._progress if self._scene is None else self._scene.progress(frame.seen_at)
             eyes = self._tools.eyes
+            self._shots = BestShots(frame.width, frame.height)
             self._scene = Scene(self.stream, frame.width, frame.height, eyes, progress, frame.seen_at)
         return self._scene
 

@@ -232,7 +232,10 @@ def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Acco
 def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> None:
     stairs = {"name": "stairs", "kind": "restricted", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
     with running_server(width=768, height=432, fps=12, clip=PEOPLE) as camera:
-        stream = made(viewer, scenarios=["traffic", "safety"], rtsp_url=camera.url(), zones=[stairs])
+        # The floor is the picture itself, ten metres wide and five deep.
+        corners = [{"image": [x, y], "floor": [10 * x, 5 * y]} for x in (0.1, 0.9) for y in (0.2, 0.8)]
+        fields = {"scenarios": ["traffic", "safety"], "zones": [stairs], "calibration": corners}
+        stream = made(viewer, rtsp_url=camera.url(), **fields)
         wait_for(lambda: len([each for each in events(viewer) if each["type"] == "person_left"]) >= 2, viewer)
         working = state(viewer, stream["id"])
     found = events(viewer)
@@ -243,6 +246,10 @@ def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> 
     assert first["metadata"]["track_id"] >= 1
     left, top, right, bottom = first["metadata"]["box"]
     assert bottom - top > right - left > 20
+    assert first["metadata"]["floor"] == pytest.approx([(left + right) / 2 / 76.8, bottom / 86.4], abs=0.1)
+    for event in found[-4:]:
+        shown = httpx2.get(next(each["snapshot_url"] for each in events(viewer) if each["id"] == event["id"]))
+        assert shown.status_code == 200, "a better picture takes the place of one that is there"
     assert working["latency_ms"] > 0
     day = datetime.now(UTC).date()
     query = {"stream_id": stream["id"], "from": str(day - timedelta(days=1)), "to": str(day), "granularity": "day"}
