@@ -46,6 +46,8 @@ def tenant(*features: str) -> Tenant:
         memory_enabled=True,
         qc_enabled=True,
         voices_enabled=False,
+        camera_limit=4,
+        camera_days=30,
         created_at=moment,
         updated_at=moment,
     )

@@ -5,6 +5,7 @@ const LAYERS = [
   ["public", "Public"],
   ["speech", "Speech"],
   ["integration", "Integration"],
+  ["vision", "Vision"],
 ] as const;
 
 function chosenLayer(): string {
