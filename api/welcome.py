@@ -24,7 +24,7 @@ def say_welcome(settings: Settings) -> None:
             f'  Send a document        curl -H "Authorization: Bearer $KEY" -F file=@rules.pdf '
             f"{url}/public/v1/kb/spaces/{demo['space_id']}/documents",
             f"  Connect an agent       {url}/mcp (streamable HTTP, the same key)",
-            f"  Watch a camera         {url}/docs/vision (the weights of its detector are AGPL-3.0)",
+            f"  Watch a camera         {url}/docs/vision.md (the weights of its detector are AGPL-3.0)",
         ]
     except (OSError, ValueError, KeyError):
         lines += ["  Make an account        parley client create --external-id my-company"]
