@@ -345,7 +345,7 @@ class _Child:
         except OSError:
             answer = None
         if answer is None:
-            raise ChildDied(f"The {self._name} child died before it answered ({self._ending()}).")
+            raise ChildDied(f"The {self._name} child died before it answered ({ending_of(self._process)}).")
         outcome, value = pickle.loads(answer)
         return outcome, value
 
@@ -361,12 +361,14 @@ class _Child:
         self._process.wait()
         self._socket.close()
 
-    def _ending(self) -> str:
-        # Its socket closes a moment before the process can be waited for.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            status = self._process.wait(timeout=5)
-            if status < 0:
-                hint = ", perhaps for want of memory" if -status == signal.SIGKILL else ""
-                return f"{signal.Signals(-status).name}{hint}"
-            return f"exit status {status}"
-        return "it closed its connection"
+
+def ending_of(process: subprocess.Popen[bytes]) -> str:
+    """In words, how a child ended that closed its connection."""
+    # Its socket closes a moment before the process can be waited for.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        status = process.wait(timeout=5)
+        if status < 0:
+            hint = ", perhaps for want of memory" if -status == signal.SIGKILL else ""
+            return f"{signal.Signals(-status).name}{hint}"
+        return f"exit status {status}"
+    return "it closed its connection"

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.child_main import receive, send
+from ingest.children import ending_of
 from ingest.vision.detect_messages import Garbled, parse_answer
 from ingest.vision.yolo import Floats
 
@@ -45,6 +46,7 @@ class DetectorProcess:
                     stdout=2,  # the server's own output may be a protocol or a table
                     process_group=0,  # so that Ctrl-C reaches the server alone
                 )
+        # Whatever kept the process from starting.
         except BaseException:
             self._socket.close()
             raise
@@ -69,7 +71,7 @@ class DetectorProcess:
         except OSError:
             answered = None
         if answered is None:
-            raise Gone(self._ending())
+            raise Gone(ending_of(self._process))
         try:
             return parse_answer(answered)
         except Garbled as error:
@@ -86,13 +88,3 @@ class DetectorProcess:
         self.kill()
         self._process.wait()
         self._socket.close()
-
-    def _ending(self) -> str:
-        # Its socket closes a moment before the process can be waited for.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            status = self._process.wait(timeout=5)
-            if status < 0:
-                hint = ", perhaps for want of memory" if -status == signal.SIGKILL else ""
-                return f"{signal.Signals(-status).name}{hint}"
-            return f"exit status {status}"
-        return "it closed its connection"

@@ -71,6 +71,7 @@ class Slots:
         try:
             os.ftruncate(self.number, count * SLOT_BYTES)
             self._memory = mmap.mmap(self.number, count * SLOT_BYTES)
+        # The file has no name, so that nobody else could close it.
         except BaseException:
             os.close(self.number)
             raise

@@ -216,6 +216,7 @@ class Detector:
             height, width = image.shape[:2]
             wanted = None if classes is None else tuple(map(int, classes))
             call.picture = Picture(slot, width, height, float(confidence), wanted)
+        # Nobody else knows of the slot yet.
         except BaseException:
             self._slots.give_back(slot)
             raise

@@ -35,6 +35,7 @@ class Appearance:
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         try:
             self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        # The runtime has errors of many kinds for a damaged file, which have no other base.
         except Exception as failed:
             raise ValueError(f"{path.name} cannot be opened: {failed}") from failed
         takes, gives = self._session.get_inputs(), self._session.get_outputs()

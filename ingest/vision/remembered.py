@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from ingest.vision.scenarios.findings import Box, Finding, Tracked
+from ingest.vision.scenarios.findings import Box, Finding, Tracked, overlap
 
 GOOD_FOR = timedelta(seconds=60)
 """A report that is older tells nothing of who is there now."""
@@ -98,12 +98,3 @@ def _is_same(said: Said, finding: Finding) -> bool:
     if said.box is None or finding.box is None:
         return said.box is finding.box
     return overlap(said.box, finding.box) >= _SAME_FROM
-
-
-def overlap(first: Box, second: Box) -> float:
-    """Intersection over union."""
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    common = max(0.0, width) * max(0.0, height)
-    areas = sum((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
-    return common / (areas - common) if areas > common else 0.0

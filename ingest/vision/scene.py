@@ -16,10 +16,10 @@ from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH
 from ingest.vision.recorder import Sums
 from ingest.vision.reidentify import cut_out
-from ingest.vision.remembered import Remembered, overlap
+from ingest.vision.remembered import Remembered
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
-from ingest.vision.scenarios.findings import Box, Finding, Tracked
+from ingest.vision.scenarios.findings import Box, Finding, Tracked, overlap
 from ingest.vision.scenarios.fire import SURE_CONFIDENCE, Fire
 from ingest.vision.scenarios.intrusion import Intrusion
 from ingest.vision.scenarios.plates import PlateReading, Plates

@@ -48,3 +48,12 @@ class Finding:
     number: int | None = None
     zone: str | None = None
     details: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+def overlap(first: Box, second: Box) -> float:
+    """Intersection over union."""
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    common = max(0.0, width) * max(0.0, height)
+    areas = sum((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
+    return common / (areas - common) if areas > common else 0.0

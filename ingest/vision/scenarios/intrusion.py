@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ingest.vision.scenarios.findings import Box, Finding, Tracked
+from ingest.vision.scenarios.findings import Finding, Tracked, overlap
 from ingest.vision.zones import Zone, foot_point
 
 STEADY_FRAMES = 3
@@ -74,8 +74,8 @@ class Intrusion:
 
     def _begun(self, seen: Tracked, now_s: float) -> _Thing:
         """A new track; it takes over the stay of one that was lost where it begins."""
-        before = max(self._lost, key=lambda thing: _overlap(thing.seen.box, seen.box), default=None)
-        if before and _overlap(before.seen.box, seen.box) >= _SAME_OVERLAP:
+        before = max(self._lost, key=lambda thing: overlap(thing.seen.box, seen.box), default=None)
+        if before and overlap(before.seen.box, seen.box) >= _SAME_OVERLAP:
             self._lost.remove(before)
             thing = _Thing(seen, now_s, before.name, before.stays)
         else:
@@ -98,12 +98,3 @@ def _came_in(stay: _Stay, is_in: bool, now_s: float) -> bool:
     stay.is_in, stay.otherwise_since_s, stay.frames_otherwise = is_in, None, 0
     stay.times += is_in
     return is_in
-
-
-def _overlap(first: Box, second: Box) -> float:
-    """Intersection over union."""
-    width = min(first[2], second[2]) - max(first[0], second[0])
-    height = min(first[3], second[3]) - max(first[1], second[1])
-    common = max(0.0, width) * max(0.0, height)
-    areas = sum((box[2] - box[0]) * (box[3] - box[1]) for box in (first, second))
-    return common / (areas - common) if areas > common else 0.0

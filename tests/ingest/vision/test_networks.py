@@ -17,8 +17,8 @@ from ingest.vision.network_runtimes import Runtime
 from ingest.vision.networks import VEHICLES, Network, open_network
 from ingest.vision.yolo import Boxes, boxes_of, fit_into, letterbox
 
-MODELS = Path("/work/shared/models")
-PICTURES = Path("/work/shared/data/vision")
+SHARED = Path(__file__).parents[4] / "shared"
+MODELS, PICTURES = SHARED / "models", SHARED / "data" / "vision"
 COCO, POSE = MODELS / "yolov8n-coco-int8-openvino", MODELS / "yolov8n-pose-int8-openvino"
 PLATES = MODELS / "plate-detector-yolov5n.onnx"
 RUNTIMES: tuple[Runtime, ...] = ("openvino", "onnxruntime")
