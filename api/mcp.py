@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-import anyio.to_thread
-from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -16,18 +14,19 @@ from api.services import Services
 from mcp_server.call_log import Caller
 from mcp_server.protocol import Admitted
 from mcp_server.registry import ToolContext
+from mcp_server.threads import Threads
 from store import space_access
 from store.errors import NotAuthenticated, RateLimited
 from store.settings import Settings
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # More at once would wait for each other's interpreter lock, which costs more than the work (`python -m bench.mcp`).
-_admissions = CapacityLimiter(2)
+_admissions = Threads(2, "mcp-admission")
 
 
 async def admit(request: Request) -> Admitted | Response:
     """Who calls, or the 403, 401 or 429 that answers them."""
-    return await anyio.to_thread.run_sync(_admit, request, limiter=_admissions)
+    return await _admissions.run(_admit, request)
 
 
 def _admit(request: Request) -> Admitted | Response:

@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import anyio.to_thread
 import mcp_types as types
 import structlog
-from anyio import CapacityLimiter
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
@@ -23,6 +21,7 @@ from mcp_server.bounds import bounded
 from mcp_server.call_log import Caller, CallLog, Measured
 from mcp_server.readable import readable, with_quoted_named
 from mcp_server.registry import MOST_TOKENS, Registry, Tool, ToolContext, ToolError
+from mcp_server.threads import Threads
 
 log = structlog.get_logger(__name__)
 
@@ -63,7 +62,7 @@ class Protocol:
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
-        self._threads = CapacityLimiter(CALLS_AT_ONCE)
+        self._threads = Threads(CALLS_AT_ONCE, "mcp-call")
         schemas = {tool.name: tool.input_schema for tool in registry.tools}
         tools: dict[str, Any] = {
             "version": SERVER_VERSION,
@@ -91,7 +90,7 @@ class Protocol:
         return types.ListToolsResult(tools=[described(tool, context.protocol_version) for tool in tools])
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await anyio.to_thread.run_sync(self._call_now, context, params, limiter=self._threads)
+        return await self._threads.run(self._call_now, context, params)
 
     def _call_now(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         version = context.protocol_version
@@ -119,7 +118,7 @@ class Protocol:
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = params.cursor if params is not None else None
-        return await _in_thread(
+        return await self._in_thread(
             lambda admitted: resources.list_resources(admitted, cursor, version=context.protocol_version), context
         )
 
@@ -139,7 +138,7 @@ class Protocol:
                 measured.characters = sum(len(getattr(part, "text", "")) for part in result.contents)
             return result
 
-        return await _in_thread(read, context)
+        return await self._in_thread(read, context)
 
     async def _list_prompts(
         self, context: Context, params: types.PaginatedRequestParams | None
@@ -154,10 +153,25 @@ class Protocol:
                 measured.items = len(result.messages)
             return result
 
-        return await _in_thread(get, context)
+        return await self._in_thread(get, context)
 
     async def _complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        return await _in_thread(lambda admitted: completion.complete(admitted, params), context)
+        return await self._in_thread(lambda admitted: completion.complete(admitted, params), context)
+
+    async def _in_thread(self, work: Callable[[ToolContext], Result], context: Context) -> Result:
+        """Runs `work` where it may read the database."""
+
+        def run() -> Result:
+            try:
+                return work(_admitted(context).context)
+            except MCPError:
+                raise
+            # What nobody foresaw is logged, and its text stays here.
+            except Exception:
+                log.exception("an MCP request failed", method=context.method)
+                raise MCPError(types.INTERNAL_ERROR, "internal error; X-Request-Id names its line in the log") from None
+
+        return await self._threads.run(run)
 
 
 def described(tool: Tool, version: str) -> types.Tool:
@@ -176,22 +190,6 @@ def _described(tool: Tool, is_structured: bool) -> types.Tool:
         output_schema=tool.output_schema if is_structured else None,
         annotations=hints,
     )
-
-
-async def _in_thread(work: Callable[[ToolContext], Result], context: Context) -> Result:
-    """Runs `work` where it may read the database."""
-
-    def run() -> Result:
-        try:
-            return work(_admitted(context).context)
-        except MCPError:
-            raise
-        # What nobody foresaw is logged, and its text stays here.
-        except Exception:
-            log.exception("an MCP request failed", method=context.method)
-            raise MCPError(types.INTERNAL_ERROR, "internal error; X-Request-Id names its line in the log") from None
-
-    return await anyio.to_thread.run_sync(run)
 
 
 def _recorded(context: Context, what: str, arguments: dict[str, Any] | None) -> Any:
