@@ -25,7 +25,6 @@ from mcp.shared.inbound import (
     classify_inbound_request,
     find_duplicated_routing_header,
     unsupported_protocol_version_rejection,
-    validate_mcp_param_headers,
 )
 from mcp.shared.message import MessageMetadata, ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
@@ -93,7 +92,8 @@ async def modern_answer(
     if message["method"] == "subscriptions/listen" or find_duplicated_routing_header(headers.items()) is not None:
         return None
     route = classify_inbound_request(message, headers=dict(headers))
-    if isinstance(route, InboundLadderRejection) or not _fit_their_headers(server, message, headers):
+    # The SDK also compares Mcp-Param headers, of which no schema of ours names any.
+    if isinstance(route, InboundLadderRejection):
         return None
     connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
     identifier = message["id"]
@@ -104,19 +104,6 @@ async def modern_answer(
         told = modern_error_data(error)
         return ERROR_CODE_HTTP_STATUS.get(told.code, 200), _error(identifier, told)
     return 200, {"jsonrpc": "2.0", "id": identifier, "result": result}
-
-
-def _fit_their_headers(server: Server[Any], message: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
-    """Whether a tool's arguments are those that its Mcp-Param headers name."""
-    params = message.get("params") or {}
-    name, arguments = params.get("name"), params.get("arguments")
-    if message["method"] != "tools/call" or not isinstance(name, str):
-        return True
-    if arguments is not None and not isinstance(arguments, Mapping):
-        return True
-    assert server.get_tool_input_schema is not None
-    schema = server.get_tool_input_schema(name)
-    return schema is None or validate_mcp_param_headers(schema, arguments or {}, headers) is None
 
 
 async def _served(

@@ -1,4 +1,4 @@
-"""Communications, documents and people as MCP resources: listed newest first, read in parts as Markdown."""
+"""Communications, documents, people and cameras as MCP resources: listed newest first, read in parts as Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import islice
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from mcp_server.cards import SCHEME, Card, communication_card, document_card, person_card, uri_of
+from mcp_server.cards import SCHEME, Card, camera_card, communication_card, document_card, person_card, uri_of
 from mcp_server.quoting import Place, one_line
 from mcp_server.registry import ToolContext, ToolError
 from mcp_server.tools.shapes import cursor_position, local_time, make_cursor
@@ -71,6 +71,14 @@ KINDS: dict[Kind, _Kind] = {
         "A profile: latest contacts, promises, and what is remembered. {id} is what tools give as a person's id.",
         person_card,
         of_analysis=True,
+    ),
+    "cameras": _Kind(
+        "camera",
+        "Camera",
+        "What one camera saw: how it goes, visitors by the day, then its events, newest first. {id} is a stream's id "
+        "of the Vision API; many events go on at ?from=.",
+        camera_card,
+        feature="vision",
     ),
 }
 
@@ -210,15 +218,23 @@ def _people(context: ToolContext, connection: Connection, position: tuple[dateti
         yield _Listed(row.created_at, row.id, "people", name, row.name or name, f"person: {row.role}", row.updated_at)
 
 
+def _cameras(context: ToolContext, connection: Connection, position: tuple[datetime, str] | None) -> Iterator[_Listed]:
+    before = catalog.Place(*position) if position is not None else None
+    for row in catalog.list_cameras(context.tenant_id, connection, limit=PAGE + 1, before=before):
+        about = f"camera: {', '.join(row.scenarios)}"
+        yield _Listed(row.created_at, row.id, "cameras", row.name, row.name, about, row.updated_at)
+
+
 _LISTS: dict[Kind, Callable[[ToolContext, Connection, tuple[datetime, str] | None], Iterator[_Listed]]] = {
     "communications": _communications,
     "documents": _documents,
     "people": _people,
+    "cameras": _cameras,
 }
 
 
 def _sizes(context: ToolContext, connection: Connection, items: list[_Listed]) -> dict[str, int]:
-    """The bytes of what is quoted in full, by id; of people nobody counts it."""
+    """The bytes of what is quoted in full, by id; of people and cameras nobody counts it."""
     of = {kind: [item.id for item in items if item.kind == kind] for kind in ("communications", "documents")}
     return {
         **catalog.communication_sizes(context.tenant_id, connection, of["communications"]),
