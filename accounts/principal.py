@@ -1,4 +1,4 @@
-"""Who is asking: a key becomes the principal of one tenant."""
+"""Who is asking: a key, or a session of the cabinet, becomes the principal of one tenant."""
 
 from __future__ import annotations
 
@@ -9,18 +9,36 @@ from store import accounts
 from store.accounts import ApiKey, Tenant
 from store.database import Database
 from store.errors import NotAuthenticated, NotPermitted
+from store.sessions import Session
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller that proved a key."""
+    """A caller that proved a key, or whose browser has an open session of the cabinet: one of both is there."""
 
     tenant: Tenant
-    key: ApiKey
+    key: ApiKey | None = None
+    session: Session | None = None
 
     @property
     def tenant_id(self) -> str:
         return self.tenant.id
+
+    @property
+    def id(self) -> str:
+        """Of the key or the session."""
+        proof = self.key or self.session
+        assert proof is not None
+        return proof.id
+
+    @property
+    def key_id(self) -> str | None:
+        return self.key.id if self.key is not None else None
+
+    @property
+    def actor(self) -> str:
+        """As the audit log names it: "key sk_live_AbCdEf", "cabinet"."""
+        return f"key {self.key.prefix}" if self.key is not None else "cabinet"
 
     def require_active(self) -> None:
         """Raises NotPermitted client_inactive for a paused client."""

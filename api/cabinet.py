@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from decimal import Decimal
 from math import ceil
 
@@ -15,17 +14,16 @@ from starlette.routing import Route
 
 from accounts import ledger, links
 from accounts.payments import LEAST_MICRO, MOST_MICRO, Wish
+from api.browser_session import cookie_name, is_from_elsewhere, session_of, set_cookie
 from api.fields import UtcTime
 from api.http import Call, NoInput, Operation
-from api.pages import form_of, is_from_elsewhere, language_of, money, notice, page
+from api.pages import form_of, language_of, money, notice, page
 from api.services import Services
 from store import payments
 from store.accounts import Tenant
-from store.database import now
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 from store.ids import new_id, parse_id
 from store.sessions import Session
-from store.settings import Settings
 
 DEFAULT_AMOUNT = "1000"
 _TYPED_AMOUNT = re.compile(r"[0-9]{1,9}(\.[0-9]{1,2})?")
@@ -86,7 +84,7 @@ async def spend_session_link(request: Request) -> Response:
     answer = RedirectResponse(services.settings.effective_cabinet_url, status_code=303)
     answer.headers["Referrer-Policy"] = "no-referrer"
     answer.headers["Cache-Control"] = "no-store"
-    _set_cookie(answer, services.settings, opened.token, opened.session.expires_at)
+    set_cookie(answer, services.settings, opened.token, opened.session.expires_at)
     return answer
 
 
@@ -104,7 +102,7 @@ def _refused_code(request: Request, services: Services, code: str) -> Response:
 
 def show_cabinet(request: Request) -> Response:
     services: Services = request.app.state.services
-    found = _session_of(request)
+    found = session_of(request)
     if found is None:
         return _no_session(request)
     _, tenant = found
@@ -118,7 +116,7 @@ def show_cabinet(request: Request) -> Response:
 async def top_up(request: Request) -> Response:
     """Makes a payment link and leads to it; the payer comes back here."""
     services: Services = request.app.state.services
-    found = await run_in_threadpool(_session_of, request)
+    found = await run_in_threadpool(session_of, request)
     if found is None:
         return _no_session(request)
     _, tenant = found
@@ -137,7 +135,7 @@ async def top_up(request: Request) -> Response:
 
 async def log_out(request: Request) -> Response:
     services: Services = request.app.state.services
-    found = await run_in_threadpool(_session_of, request)
+    found = await run_in_threadpool(session_of, request)
     if found is None:
         return _no_session(request)
     session, tenant = found
@@ -145,7 +143,7 @@ async def log_out(request: Request) -> Response:
         return notice(tenant.language, "foreign", status=403, tone="bad")
     await run_in_threadpool(_end, services, session)
     answer = notice(tenant.language, "left")
-    _set_cookie(answer, services.settings, "", None)
+    set_cookie(answer, services.settings, "", None)
     return answer
 
 
@@ -221,43 +219,12 @@ def _cabinet(
     )
 
 
-def _session_of(request: Request) -> tuple[Session, Tenant] | None:
-    services: Services = request.app.state.services
-    token = request.cookies.get(cookie_name(services.settings), "")
-    if not token:
-        return None
-    with services.database.read() as connection:
-        return links.find_session(connection, services.keyring, token)
-
-
 def _no_session(request: Request) -> Response:
     answer = notice(language_of(request), "no_session", status=401)
     services: Services = request.app.state.services
     if cookie_name(services.settings) in request.cookies:
-        _set_cookie(answer, services.settings, "", None)
+        set_cookie(answer, services.settings, "", None)
     return answer
-
-
-def cookie_name(settings: Settings) -> str:
-    """With the prefix that lets no other host and no plain HTTP set it, where the cabinet is reached by HTTPS."""
-    return "__Host-parley_session" if _is_secure(settings) else "parley_session"
-
-
-def _is_secure(settings: Settings) -> bool:
-    return settings.effective_cabinet_url.startswith("https://")
-
-
-def _set_cookie(answer: Response, settings: Settings, token: str, expires_at: datetime | None) -> None:
-    """Lax: a payer who comes back from a payment provider is still signed in, and a foreign form is not."""
-    answer.set_cookie(
-        cookie_name(settings),
-        token,
-        max_age=int((expires_at - now()).total_seconds()) if expires_at else 0,
-        path="/",
-        secure=_is_secure(settings),
-        httponly=True,
-        samesite="lax",
-    )
 
 
 ROUTES = (

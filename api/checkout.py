@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from accounts.payment_providers import Outcome
+from api.browser_session import is_from_elsewhere
 from api.limits import enforce_limit
-from api.pages import clock, form_of, is_from_elsewhere, language_of, money, notice, page
+from api.pages import clock, form_of, language_of, money, notice, page
 from api.services import Services
 from store import accounts
 from store.accounts import Tenant

@@ -120,7 +120,7 @@ def test_webhook(call: Call[NoInput, WebhookTest]) -> WebhookTestResult:
 def probe(call: Call[Any, Any], url: str) -> ProbeResult:
     """Tests a URL, whatever for: all tests of an account count as one. Raises RateLimited over its bounds."""
     enforce_limit(call.services.database, f"webhook_test:{call.tenant_id}", TESTS_PER_MINUTE, request=call.request)
-    return webhooks.probe(call.tenant_id, url, key_id=call.principal.key.id)
+    return webhooks.probe(call.tenant_id, url, key_id=call.principal.key_id)
 
 
 def _delivery(row: Delivery, log: list[Attempt]) -> DeliveryBody:

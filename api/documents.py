@@ -118,7 +118,7 @@ async def add_document(call: Call[NoInput, NoInput]) -> Response:
         blob_key=key,
         blob=blob,
         url=url,
-        key_id=call.principal.key.id,
+        key_id=call.principal.key_id,
         also=lambda connection, document, _is_new: call.keep(connection, _document(document), 202),
     )
     return json_response(_document(document), 202)

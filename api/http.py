@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from accounts.principal import Principal, authenticate
 from api import idempotency
+from api.browser_session import calling_session
 from api.errors import ErrorBody as ErrorBody
 from api.errors import error_of as error_of
 from api.errors import error_response as error_response
@@ -89,10 +90,10 @@ class Call(Generic[QueryT, BodyT]):
 
     @property
     def actor(self) -> str:
-        """Who does it, as the audit log names them: "key sk_live_AbCdEf", "integration NAME"."""
+        """Who does it, as the audit log names them: "key sk_live_AbCdEf", "cabinet", "integration NAME"."""
         if isinstance(self.caller, Integration):
             return f"integration {self.caller.name}"
-        return f"key {self.caller.key.prefix}"
+        return self.caller.actor
 
     def path_id(self, name: str, what: str) -> str:
         """A UUID of the path. Raises NotFound where it is none: nothing has such an id."""
@@ -124,16 +125,22 @@ Handler = Callable[[Call[Any, Any]], Answer] | Callable[[Call[Any, Any]], Awaita
 
 
 def admit_client(operation: Operation, services: Services, request: Request) -> Principal:
-    """Admits clients by their key. Raises NotAuthenticated, NotPermitted and RateLimited."""
+    """Admits clients by their key, and the cabinet by its cookie where no key was sent. Raises NotAuthenticated,
+    NotPermitted and RateLimited."""
     token = bearer_token(request, allow_header=not operation.bearer_only)
-    principal = authenticate(services.database, services.keyring, token)
+    found = calling_session(request) if token is None else None
+    if found is not None:
+        session, tenant = found
+        principal = Principal(tenant, session=session)
+    else:
+        principal = authenticate(services.database, services.keyring, token)
     if not operation.paused:
         principal.require_active()
     if operation.feature:
         principal.require_feature(operation.feature)
     if operation.limit:
         limit: int = getattr(services.settings, operation.limit)
-        enforce_limit(services.database, f"{operation.limit}:{principal.key.id}", limit, request=request)
+        enforce_limit(services.database, f"{operation.limit}:{principal.id}", limit, request=request)
     return principal
 
 

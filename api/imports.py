@@ -197,7 +197,7 @@ def _wishes(call: NoCall, fields: PostedConversation | ExportForm, by_default: b
         summary=by_default if fields.summary is None else fields.summary,
         user_summary=fields.user_summary or None,
         webhook_url=fields.webhook_url,
-        key_id=call.principal.key.id,
+        key_id=call.principal.key_id,
     )
 
 

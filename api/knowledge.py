@@ -82,8 +82,10 @@ def _records(call: Call[Any, Any], connection: Connection, rows: list[Space]) ->
 
 
 def open_spaces(call: Call[Any, Any], connection: Connection) -> tuple[str, ...] | None:
-    """The spaces that the caller may see; None: all."""
-    return space_access.allowed_spaces(call.tenant_id, connection, key_id=call.principal.key.id)
+    """The spaces that the caller may see; None: all, as in the cabinet."""
+    if call.principal.key_id is None:
+        return None
+    return space_access.allowed_spaces(call.tenant_id, connection, key_id=call.principal.key_id)
 
 
 def space_is_open(call: Call[Any, Any], connection: Connection, space_id: str) -> bool:
@@ -143,7 +145,7 @@ def _limit(call: Call[Any, Any], connection: Connection, space_id: str, access: 
         active = {key.id for key in accounts.list_keys(call.tenant_id, connection) if key.revoked_at is None}
         if unknown := set(access.key_ids) - active:
             raise InvalidRequest(f"access.key_ids: no such key: {min(unknown)}.", param="access.key_ids")
-        if call.principal.key.id not in access.key_ids:
+        if call.principal.key_id not in (None, *access.key_ids):
             raise InvalidRequest(
                 "access: the key that this request came with must be among key_ids, or it could not take this back.",
                 param="access",

@@ -36,12 +36,12 @@ def _admit(request: Request) -> Admitted | Response:
     try:
         with services.database.one_read(), services.database.read() as connection:
             principal = authenticate(services.database, services.keyring, bearer_token(request))
-            spaces = space_access.allowed_spaces(principal.tenant.id, connection, key_id=principal.key.id)
+            spaces = space_access.allowed_spaces(principal.tenant.id, connection, key_id=principal.id)
     except NotAuthenticated:
         return JSONResponse({"error": "unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
     try:
         limit = services.settings.mcp_requests_per_minute
-        enforce_limit(services.database, f"mcp:{principal.key.id}", limit, request=request)
+        enforce_limit(services.database, f"mcp:{principal.id}", limit, request=request)
     except RateLimited as error:
         headers = {"Retry-After": str(error.retry_after_s)}
         return JSONResponse({"error": "rate_limited"}, status_code=429, headers=headers)
@@ -56,7 +56,7 @@ def _admit(request: Request) -> Admitted | Response:
     )
     caller = Caller(
         tenant_id=principal.tenant.id,
-        actor=f"key {principal.key.prefix}",
+        actor=principal.actor,
         client=request.headers.get("user-agent"),
         request_id=request.state.request_id,
     )

@@ -20,7 +20,6 @@ from api.http import read_body
 from api.page_texts import TEXTS
 from api.site import WEB_FOLDER
 from store.accounts import Tenant
-from store.settings import Settings
 
 MAX_FORM_BYTES = 8 * 1024
 LANGUAGES = tuple(TEXTS)
@@ -84,22 +83,6 @@ def notice(
     return page("notice.html", language, status=status, name=name, tone=tone, links=list(links), values=values)
 
 
-def is_from_elsewhere(request: Request, settings: Settings, *, may_hide: bool = False) -> bool:
-    """Whether a form was sent by a page of another site, as far as the browser tells. What is no browser sends neither
-    header, and has no cookie that somebody else could use. `may_hide`: the page with the form sends no referrer, so
-    that browsers call its origin "null" where they say nothing better."""
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site not in ("same-origin", "none")
-    origin = request.headers.get("origin")
-    if origin is None:
-        return False
-    if origin == "null":
-        return not may_hide
-    own = {f"{scheme}://{request.headers.get('host', '')}" for scheme in ("http", "https")}
-    return origin not in own | {_origin(settings.effective_public_url), _origin(settings.effective_cabinet_url)}
-
-
 async def form_of(request: Request) -> dict[str, str]:
     """The fields of a small form; the first of each name. Raises TooLarge."""
     raw = await read_body(request, MAX_FORM_BYTES)
@@ -137,11 +120,6 @@ def _asset(pattern: str) -> str | None:
     """The address of a built file, whose name has a hash in it; None where the web part is not built."""
     found = sorted((WEB_FOLDER / "assets").glob(pattern))
     return f"/assets/{found[0].name}" if found else None
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 _templates.globals["money"] = money

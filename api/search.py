@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.fields import Uuid
 from api.http import Body, Call, NoInput, Operation
+from api.knowledge import open_spaces
 from mcp_server.registry import ToolContext
 from mcp_server.tools.shapes import (
     FoundCommunication,
@@ -81,7 +82,7 @@ def search(call: Call[NoInput, SearchBody]) -> SearchResult:
     body, tenant = call.body, call.principal.tenant
     kinds = _kinds(body, tenant)
     with call.services.database.read() as connection:
-        allowed = space_access.allowed_spaces(call.tenant_id, connection, key_id=call.principal.key.id)
+        allowed = open_spaces(call, connection)
     spaces = space_access.within(allowed, body.space_ids)
     house = call.services.workshop
     found = house.retriever.find(

@@ -217,7 +217,7 @@ def _accept(
         request_record_id=order.fields.record_id,
         direction=order.fields.direction,
         expected_ms=expected_ms,
-        parameters={**order.parameters(), "sync": sync, "key_id": call.principal.key.id},
+        parameters={**order.parameters(), "sync": sync, "key_id": call.principal.key_id},
         media_type=media_type,
         size_bytes=size_bytes,
         also=also,

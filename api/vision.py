@@ -180,7 +180,7 @@ def _values(call: Call[Any, Any], body: StreamBody | StreamPatch) -> dict[str, A
         values |= {"url": call.services.keyring.encrypt(url.encode()), "shown_url": shown(url)}
     if values.get("webhook_url"):
         check_url(values["webhook_url"], param="webhook_url")
-        values["key_id"] = call.principal.key.id
+        values["key_id"] = call.principal.key_id
     elif "webhook_url" in values:
         values["webhook_url"] = None
     if "name" in values:
