@@ -30,14 +30,16 @@ RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
 
 
 class AccountSettings(BaseModel):
-    """`retention` is in days, null keeps everything for good; `webhook_url` is null where nothing is sent. `memory`,
-    `qc` and `voices` say whether communications are analysed for them; voices are remembered only where it is true."""
+    """`retention` is in days, null keeps everything for good; `camera_retention`, in days, is of what cameras saw.
+    `webhook_url` is null where nothing is sent. `memory`, `qc` and `voices` say whether communications are analysed for
+    them; voices are remembered only where it is true."""
 
     webhook_url: str | None
     time_zone: str
     language: Language
     widget_origins: list[str]
     retention: int | None
+    camera_retention: int
     memory: bool
     qc: bool
     voices: bool
@@ -54,6 +56,7 @@ class SettingsPatch(Body):
     language: Language = left_out()
     widget_origins: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=MAX_ORIGINS)] = left_out()
     retention: RetentionDays | None = left_out()
+    camera_retention: RetentionDays = left_out()
     memory: bool = left_out()
     qc: bool = left_out()
     voices: bool = left_out()
@@ -105,7 +108,13 @@ class AuditList(BaseModel):
     pagination: Pagination
 
 
-_COLUMNS = {"retention": "retention_days", "memory": "memory_enabled", "qc": "qc_enabled", "voices": "voices_enabled"}
+_COLUMNS = {
+    "retention": "retention_days",
+    "camera_retention": "camera_days",
+    "memory": "memory_enabled",
+    "qc": "qc_enabled",
+    "voices": "voices_enabled",
+}
 
 
 def read_settings(call: Call[NoInput, NoInput]) -> AccountSettings:
@@ -151,6 +160,7 @@ def _settings(tenant: Tenant) -> AccountSettings:
         language=tenant.language,  # type: ignore[arg-type]
         widget_origins=list(tenant.widget_origins),
         retention=tenant.retention_days,
+        camera_retention=tenant.camera_days,
         memory=tenant.memory_enabled,
         qc=tenant.qc_enabled,
         voices=tenant.voices_enabled,

@@ -3,10 +3,12 @@ refused is noted for the chat's owner."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import httpx2
 import structlog
@@ -16,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from accounts.keys import Keyring
 from api.http import bearer_token
 from api.services import Services
+from mcp_server.tools.periods import day_start
 from store import accounts, chats, limits, widget_abuse
 from store.accounts import Tenant
 from store.chats import Chat
@@ -28,7 +31,6 @@ TOKEN_LIFETIME_S = 3600
 RENEWAL_LIFETIME_S = 30 * 24 * 3600
 TOKEN_PURPOSE = "widget visitor"  # noqa: S105
 RENEWAL_PURPOSE = "widget renewal"
-DAY_S = 24 * 3600
 CAPTCHA_TIMEOUT_S = 5.0
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PATHS = "/widget/v1/"
@@ -101,12 +103,16 @@ def visitor_of(services: Services, request: Request) -> Visitor:
 
 
 def count_message(services: Services, request: Request, visitor: Visitor) -> None:
-    """Counts a message against the chat's day (of UTC). Raises RateLimited."""
+    """Counts a message against the chat's day, which is one of the account's time zone. Raises RateLimited."""
     most = visitor.chat.messages_per_day
     if most is None:
         return
+    zone = ZoneInfo(visitor.tenant.time_zone)
+    tomorrow = day_start(now().astimezone(zone).date() + timedelta(days=1), zone)
     with services.database.write(durable=False) as connection:
-        window = limits.hit(connection, f"widget-day:{visitor.chat.id}", limit=most, window_s=DAY_S)
+        window = limits.hit(
+            connection, f"widget-day:{visitor.chat.id}", limit=most, end_s=math.ceil(tomorrow.timestamp())
+        )
     if window.is_over:
         if window.count == most + 1:
             _note(services, request, visitor.chat, "daily_limit")

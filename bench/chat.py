@@ -1,9 +1,9 @@
 """How well the chat answers over the demo company's documents and calls: `python -m bench.chat [extractive] [model]`.
 
-Asks each question of `demo/questions.toml` and of `bench/questions`: the engine is tuned on `demo` and `development`,
-and `held_out` says how it does on others. `--set=demo` (or another) asks one set alone. Right source: the first
-passage cited stands where the question says. Right
-words: the answer contains one of the expected ones. Refused: an unanswerable question was answered "not found". The
+Asks each question of `demo/questions.toml` and of `bench/questions`: the engine is tuned on `demo` and the
+`development` sets, and `held_out` says how it does on others. `--set=demo` (or another) asks one set alone. Right
+source: the first passage cited stands where the question says. Right words: the answer contains one of the expected
+ones. Refused: an unanswerable question was answered "not found". The
 calls are indexed from their scripts, so recognition errors are not in these figures. For the model also: seconds to
 the first text and tokens a second, which mean something on an idle machine only. `--list` prints each answer.
 """
@@ -39,6 +39,7 @@ DEMO = Path(__file__).parents[1] / "demo"
 SETS = {
     "demo": DEMO / "questions.toml",
     "development": Path(__file__).parent / "questions" / "development.toml",
+    "development_far": Path(__file__).parent / "questions" / "development_far.toml",
     "held_out": Path(__file__).parent / "questions" / "held_out.toml",
 }
 PASSAGES = 8

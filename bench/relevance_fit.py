@@ -30,7 +30,8 @@ from store.database import Database
 from store.migrate import migrate
 from store.settings import load_settings
 
-ORDER_FIELDS = ("coverage", "cosine", "stretch", "foreign")
+ORDER_FIELDS = ("coverage", "cosine", "stretch", "together", "foreign")
+SETS = ("demo", "development", "development_far")
 ANSWER_FIELDS = ("said", "matched", "names", "missing", "titled")
 OTHER_CORPUS = 0.4
 TAKEN_AWAY = 0.3
@@ -68,7 +69,7 @@ async def _cases(
 async def _demo_cases(embedder: Embedder) -> list[Case]:
     cases = []
     with open_demo(embedder) as knowledge:
-        for question in [*read_questions("demo"), *read_questions("development")]:
+        for question in (question for name in SETS for question in read_questions(name)):
             found = (
                 [
                     (each, each.context_item["source"] in question["source"].values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -128,6 +129,9 @@ class _ToolBox:
         self._registry = registry
         self._calls = calls
         self._scope = scope
+        # Cursors of lists that hide something, by the names under which this conversation has them: a cursor tells
+        # where a page ended, which may be at another visitor's conversation.
+        self._cursors: dict[str, str] = {}
         self._context = ToolContext(
             tenant=scope.tenant,
             database=house.database,
@@ -161,6 +165,8 @@ class _ToolBox:
     def _call_now(self, name: str, arguments: dict[str, Any], hides_own: bool) -> BaseModel:
         actor = "visitor" if self._scope.is_visitor else "chat"
         with self._calls.recording(Caller(self._scope.tenant.id, actor), name, arguments) as measured:
+            if hides_own:
+                arguments = self._with_own_cursor(name, arguments)
             result = self._registry.call(self._context, name, arguments)
             if hides_own:
                 result = self._without_own(result, name, arguments)
@@ -177,13 +183,31 @@ class _ToolBox:
         items, cursor = _of_others(result), result.next_cursor
         for _ in range(_MOST_PAGES):
             if items or cursor is None:
-                return result.model_copy(update={"items": items, "next_cursor": cursor})
+                break
             # A page of nothing else is followed by longer ones, until something is found.
             more = {**arguments, "limit": _LONGEST_PAGE, "cursor": cursor}
             page = self._registry.call(self._context, name, more)
             assert isinstance(page, CommunicationPage)
             items, cursor = _of_others(page), page.next_cursor
-        return result.model_copy(update={"items": items, "next_cursor": cursor})
+        return result.model_copy(update={"items": items, "next_cursor": self._named(cursor)})
+
+    def _named(self, cursor: str | None) -> str | None:
+        """A cursor's name in this conversation, which tells nothing."""
+        if cursor is None:
+            return None
+        name = secrets.token_urlsafe(12)
+        self._cursors[name] = cursor
+        return name
+
+    def _with_own_cursor(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The same with the cursor that a name stands for. Raises ToolError for one that this conversation was not
+        given."""
+        named = arguments.get("cursor")
+        if name != "search_communications" or not isinstance(named, str):
+            return arguments
+        if named not in self._cursors:
+            raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+        return {**arguments, "cursor": self._cursors[named]}
 
     async def retrieve(self, query: str) -> list[Passage]:
         """The best passages of everything that this conversation may see."""

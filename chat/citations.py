@@ -10,7 +10,11 @@ from rag.text_terms import terms
 
 # What counts as a citation wherever one is read, looked past or made harmless. Its group is the numbers.
 CITATION = re.compile(r"[\[［【]\s*(\d{1,3}(?:\s*[,;，；、]\s*\d{1,3})*)\s*[\]］】]")
-_OPEN = re.compile(r"(?:[\[［【][\d\s,;，；、]{0,40})+$")
+# A citation with the blanks before it, or the comma after another one; and what at the end of a piece may be one, or be
+# followed by one.
+_SPACED = re.compile(rf"(?P<blank>(?:(?<=[\]］】])[,;，；、])?[ \t\u00a0]{{0,8}}){CITATION.pattern}")
+_UNDECIDED = re.compile(r"[ \t\u00a0]{0,8}(?:[\[［【][\[［【\]］】\d\s,;，；、]{0,80})?$")
+_CLOSING = frozenset('.,;:!?…»”")')
 _LEAST_OVERLAP = 0.5
 _SENTENCE = re.compile(
     rf".*?[.!?…]+[»\")*]*(?:\s*{CITATION.pattern})*[.!?]?\s+(?=[^\s\[［【])|.*?\n+(?=[^\s\[［【])", re.DOTALL
@@ -50,22 +54,29 @@ class Citations:
         return CITATION.sub(replaced, self._without_unknown(text))
 
     def feed(self, delta: str) -> str:
-        """The same for a stream: what may be the beginning of a citation waits for its end."""
-        text = self._without_unknown(self._pending + delta)
-        self._pending = ""
-        opened = _OPEN.search(text)
-        if opened is not None:
-            text, self._pending = text[: opened.start()], text[opened.start() :]
-        return self.rewrite(text)
+        """The same for a stream: what may become a citation, or loses its place with one, waits for what follows."""
+        text = self._pending + delta
+        undecided = _UNDECIDED.search(text)
+        assert undecided is not None, "it matches an empty end"
+        self._pending = undecided[0]
+        return self.rewrite(text[: undecided.start()])
 
     def _known(self, match: re.Match[str]) -> list[int]:
-        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+        numbers = [int(number) for number in re.findall(r"\d+", match[0])]
         return [number for number in numbers if 1 <= number <= len(self.shown)]
 
     def _without_unknown(self, text: str) -> str:
-        """Until none is left: what stood around a citation that names nothing may look like one afterwards."""
+        """Until none is left: what stood around a citation that names nothing may look like one afterwards. What
+        joined it to the words before goes with it where a blank or a closing mark follows."""
+
+        def replaced(match: re.Match[str]) -> str:
+            if self._known(match):
+                return match[0]
+            behind = match.string[match.end() : match.end() + 1]
+            return "" if not behind or behind.isspace() or behind in _CLOSING else match["blank"]
+
         while True:
-            dropped = CITATION.sub(lambda match: match[0] if self._known(match) else "", text)
+            dropped = _SPACED.sub(replaced, text)
             if dropped == text:
                 return text
             text = dropped
@@ -73,7 +84,7 @@ class Citations:
     def flush(self) -> str:
         """What still waited, at the end of the stream."""
         text, self._pending = self._pending, ""
-        return text
+        return self.rewrite(text)
 
     def best_source(self, text: str) -> Passage | None:
         """The shown passage that has at least half of the words of `text`, the fullest one, or None."""

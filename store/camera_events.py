@@ -120,9 +120,11 @@ def list_page(
     begin: datetime | None = None,
     end: datetime | None = None,
     after: tuple[datetime, str] | None = None,
+    offset: int = 0,
     limit: int,
 ) -> list[Event]:
-    """Newest first. `begin` is inside, `end` is not; `after`: the time and id of the last event of the page before."""
+    """Newest first. `begin` is inside, `end` is not; `after`: the time and id of the last event of the page before, or
+    by `offset` how many come before."""
     table = camera_events.c
     wanted: list[Any] = [table.tenant_id == tenant_id]
     if stream_id is not None:
@@ -136,7 +138,13 @@ def list_page(
     if after is not None:
         at, event_id = after
         wanted.append(sa.or_(table.occurred_at < at, sa.and_(table.occurred_at == at, table.id < event_id)))
-    query = sa.select(*_COLUMNS).where(*wanted).order_by(table.occurred_at.desc(), table.id.desc()).limit(limit)
+    query = (
+        sa.select(*_COLUMNS)
+        .where(*wanted)
+        .order_by(table.occurred_at.desc(), table.id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
     return [Event(**row._mapping) for row in connection.execute(query)]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from store.accounts import tenants
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
@@ -116,6 +117,30 @@ class Health:
 
 _COLUMNS = [camera_streams.c[name] for name in Stream.__dataclass_fields__]
 _LIVE = camera_streams.c.deleted_at.is_(None)
+
+# What each stream may be: its account's oldest first, of which the plan bears so many; the operator's own besides.
+_standing = (
+    sa.select(
+        camera_streams.c.id,
+        tenants.c.is_active,
+        sa.cast(tenants.c.features, sa.String).like('%"vision"%').label("has_feature"),
+        sa.or_(
+            camera_streams.c.is_own,
+            sa.func.row_number().over(
+                partition_by=(camera_streams.c.tenant_id, camera_streams.c.is_own),
+                order_by=(camera_streams.c.created_at, camera_streams.c.id),
+            )
+            <= tenants.c.camera_limit,
+        ).label("is_in_plan"),
+        tenants.c.camera_limit,
+    )
+    .join(tenants, tenants.c.id == camera_streams.c.tenant_id)
+    .where(_LIVE)
+    .subquery("standing")
+)
+_IS_PERMITTED = sa.and_(_standing.c.is_active, _standing.c.has_feature, _standing.c.is_in_plan)
+_PERMITTED = camera_streams.c.id.in_(sa.select(_standing.c.id).where(_IS_PERMITTED))
+_IS_MARKED = sa.and_(camera_streams.c.status == "error", camera_streams.c.worker_id.is_(None))
 
 
 def _stream(row: Row[Any]) -> Stream:
@@ -228,7 +253,38 @@ def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, in
 @across_tenants("workers watch everybody's cameras")
 def count_watched(connection: Connection) -> int:
     """How many streams there are to be watched."""
-    return connection.execute(sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE)).scalar_one()
+    return connection.execute(
+        sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE, _PERMITTED)
+    ).scalar_one()
+
+
+@across_tenants("workers watch everybody's cameras")
+def need_worker(connection: Connection) -> bool:
+    """Whether there is a stream to be watched, or one that is to be said not to be."""
+    query = sa.select(camera_streams.c.id).where(_LIVE, sa.or_(_PERMITTED, sa.not_(_IS_MARKED))).limit(1)
+    return connection.execute(query).first() is not None
+
+
+@across_tenants("workers watch everybody's cameras")
+def stop_unpermitted(connection: Connection) -> int:
+    """Takes streams from their workers whose account is paused, or has the module or so many cameras no longer, and
+    says so in their status. How many; they are free again once they are permitted."""
+    query = (
+        sa.select(camera_streams.c.id, _standing)
+        .join(_standing, _standing.c.id == camera_streams.c.id)
+        .where(_LIVE, sa.not_(_IS_PERMITTED), sa.not_(_IS_MARKED))
+        .order_by(camera_streams.c.id)
+    )
+    found = connection.execute(query).all()
+    for row in found:
+        message = f"the plan has {row.camera_limit} cameras, and older ones than this are in use"
+        if not row.has_feature:
+            message = "the Vision module is switched off"
+        elif not row.is_active:
+            message = "the client is paused"
+        gone = {"status": "error", "message": message, "fps": 0.0, "worker_id": None, "leased_until": None}
+        connection.execute(sa.update(camera_streams).where(_LIVE, camera_streams.c.id == row.id).values(**gone))
+    return len(found)
 
 
 @across_tenants("whoever runs the server looks after all of them")
@@ -260,7 +316,7 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     is_free = sa.or_(table.leased_until.is_(None), table.leased_until < at)
     free = (
         sa.select(table.id)
-        .where(_LIVE, is_free)
+        .where(_LIVE, is_free, _PERMITTED)
         .order_by(table.leased_until.asc().nulls_first(), table.created_at, table.id)
         .limit(most)
         .with_for_update(skip_locked=True)
@@ -278,10 +334,12 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
 
 @across_tenants("workers watch everybody's cameras")
 def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str]) -> None:
+    """For others to take; until one does, their status says that nobody watches them."""
+    waiting = {"status": "reconnecting", "message": "waiting for a worker with room", "fps": 0.0}
     connection.execute(
         sa.update(camera_streams)
         .where(camera_streams.c.worker_id == worker_id, camera_streams.c.id.in_(stream_ids))
-        .values(worker_id=None, leased_until=None)
+        .values(worker_id=None, leased_until=None, **waiting)
     )
 
 

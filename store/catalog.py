@@ -1,4 +1,4 @@
-"""What MCP lists and completes over several aggregates: documents and people by age, sizes of texts, ids.
+"""What MCP lists and completes over several aggregates: documents, people and cameras by age, sizes of texts, ids.
 
 Pages are newest first, by the time a row was made, then id: so a page stays where it is while rows are changed.
 """
@@ -13,11 +13,12 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store.camera_streams import camera_streams
 from store.communications import communications, content_items
 from store.knowledge import chunks, documents
 from store.speakers import Speaker, speakers
 
-Kind = Literal["communications", "documents", "people"]
+Kind = Literal["communications", "documents", "people", "cameras"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,15 @@ class ReadDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedCamera:
+    id: str
+    name: str
+    scenarios: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a page ended."""
 
@@ -41,7 +51,13 @@ class Place:
 
 _DOCUMENT = [documents.c[name] for name in ReadDocument.__dataclass_fields__]
 _SPEAKER = [speakers.c[name] for name in Speaker.__dataclass_fields__]
-_TABLES: dict[Kind, sa.Table] = {"communications": communications, "documents": documents, "people": speakers}
+_CAMERA = [camera_streams.c[name] for name in ("id", "name", "scenarios", "created_at", "updated_at")]
+_TABLES: dict[Kind, sa.Table] = {
+    "communications": communications,
+    "documents": documents,
+    "people": speakers,
+    "cameras": camera_streams,
+}
 
 
 def list_documents(
@@ -55,6 +71,11 @@ def list_documents(
 def list_people(tenant_id: str, connection: Connection, *, limit: int, before: Place | None) -> list[Speaker]:
     query = sa.select(*_SPEAKER).where(speakers.c.tenant_id == tenant_id)
     return [Speaker(*row) for row in connection.execute(_page(query, speakers, limit, before))]
+
+
+def list_cameras(tenant_id: str, connection: Connection, *, limit: int, before: Place | None) -> list[NamedCamera]:
+    query = sa.select(*_CAMERA).where(camera_streams.c.tenant_id == tenant_id, camera_streams.c.deleted_at.is_(None))
+    return [NamedCamera(*row) for row in connection.execute(_page(query, camera_streams, limit, before))]
 
 
 def _page(query: sa.Select[Any], table: sa.Table, limit: int, before: Place | None) -> sa.Select[Any]:
@@ -116,6 +137,8 @@ def ids_beginning_with(
     query = sa.select(table.c.id).where(table.c.tenant_id == tenant_id, table.c.id.between(lowest, highest))
     if kind == "documents":
         query = query.where(*_can_be_found(space_ids))
+    if kind == "cameras":
+        query = query.where(camera_streams.c.deleted_at.is_(None))
     # Ids begin with the time.
     return list(connection.execute(query.order_by(table.c.id.desc()).limit(limit)).scalars())
 

@@ -57,9 +57,19 @@ _HIT = {
 
 
 @across_tenants("a bucket names its key or visitor")
-def hit(connection: Connection, bucket: str, *, limit: int, window_s: int = 60, requests: int = 1) -> Window:
-    """Counts requests, whether they are within the limit or not."""
-    end_s = (int(time.time() // window_s) + 1) * window_s
+def hit(
+    connection: Connection,
+    bucket: str,
+    *,
+    limit: int,
+    window_s: int = 60,
+    end_s: int | None = None,
+    requests: int = 1,
+) -> Window:
+    """Counts requests, whether they are within the limit or not. `end_s`, a second of Unix time, is where the window
+    ends that no whole number of `window_s` measures, as a day of some time zone."""
+    if end_s is None:
+        end_s = (int(time.time() // window_s) + 1) * window_s
     values = {"bucket": bucket, "window": end_s, "requests": requests}
     return Window(limit, connection.execute(_HIT[connection.dialect.name], values).scalar_one(), end_s)
 

@@ -87,6 +87,11 @@ class Settings(BaseSettings):
         description="Own detectors: `objects=PATH`, and so for poses, plates, ppe, fire, people (re-identification) "
         "and ru_plates, comma-separated; an ONNX file or an OpenVINO folder. Empty: the best that are installed.",
     )
+    vision_engine: Literal["parley", "ultralytics"] = Field(
+        "parley",
+        description="What runs the detectors of cameras: Parley's own, or `ultralytics` (AGPL-3.0, to be installed as "
+        "an extra).",
+    )
     detector_threads: int = Field(0, ge=0, description="Threads of the detector. 0: the machine's cores.")
     webhook_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
         (15, 60, 300, 900, 3600, 14400), description="Seconds between the tries of a webhook, comma-separated."

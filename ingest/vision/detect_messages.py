@@ -97,7 +97,7 @@ def table_of(found: Boxes | Poses) -> Floats:
     boxes = found.boxes if isinstance(found, Poses) else found
     columns: list[Floats] = [boxes.xyxy, boxes.scores[:, None], boxes.classes[:, None].astype(np.float32)]
     if isinstance(found, Poses):
-        columns.append(found.keypoints.reshape(len(found), -1))
+        columns.append(found.keypoints.reshape(len(found), 3 * KEYPOINTS))
     return np.concatenate(columns, axis=1)
 
 

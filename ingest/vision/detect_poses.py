@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ingest.vision.network_files import KEYPOINTS
-from ingest.vision.yolo import MOST_BOXES, Boxes, Fit, Floats, without_overlaps
+from ingest.vision.yolo import MOST_BOXES, OVERLAP, Boxes, Fit, Floats, without_overlaps
 
 _CANDIDATES = 3000
 
@@ -26,7 +26,9 @@ class Poses:
         return len(self.boxes)
 
 
-def poses_of(output: Floats, fit: Fit, *, classes: int = 1, confidence: float = 0.25, overlap: float = 0.45) -> Poses:
+def poses_of(
+    output: Floats, fit: Fit, *, classes: int = 1, confidence: float = 0.25, overlap: float = OVERLAP
+) -> Poses:
     """The people in a network's answer to one picture: 4 + classes + 51 x candidates, with or without a leading 1.
 
     `classes`: how many there are. Boxes that overlap by more than `overlap` (IoU) are one person.

@@ -10,19 +10,26 @@ from collections import deque
 from dataclasses import dataclass, field
 from threading import Event, Lock
 
+import cv2
 import numpy as np
-from PIL import Image
 
 from ingest.vision.network_runtimes import MOST_SIZE
-from ingest.vision.yolo import GREY, Fit, Floats, Pixels, fit_into
+from ingest.vision.yolo import GREY, Fit, Floats, Pixels, fit_into, resized
 
-SLOT_BYTES = MOST_SIZE * MOST_SIZE * 3
+SLOT_BYTES = 3840 * 2160 * 3
+"""For a whole picture, where the network's side makes the square of it. What is not written takes no memory."""
+assert SLOT_BYTES >= MOST_SIZE * MOST_SIZE * 3
 
 
 def square_in(memory: mmap.mmap, slot: int, size: int) -> Pixels:
     """The picture in a slot: size x size x 3, RGB."""
-    flat = np.frombuffer(memory, np.uint8, size * size * 3, slot * SLOT_BYTES)
-    return flat.reshape(size, size, 3)
+    return picture_in(memory, slot, size, size)
+
+
+def picture_in(memory: mmap.mmap, slot: int, width: int, height: int) -> Pixels:
+    """The picture in a slot: height x width x 3, RGB."""
+    flat = np.frombuffer(memory, np.uint8, width * height * 3, slot * SLOT_BYTES)
+    return flat.reshape(height, width, 3)
 
 
 def letterbox_into(image: Pixels, square: Pixels) -> Fit:
@@ -30,10 +37,7 @@ def letterbox_into(image: Pixels, square: Pixels) -> Fit:
     height, width = image.shape[:2]
     fit = fit_into(width, height, len(square))
     inner_width, inner_height = max(1, round(width * fit.scale)), max(1, round(height * fit.scale))
-    if (inner_width, inner_height) != (width, height):
-        # Reduced by whole numbers first: a sixth of the time for 1280 x 720.
-        inner = Image.fromarray(image).resize((inner_width, inner_height), Image.Resampling.BILINEAR, reducing_gap=1.0)
-        image = np.asarray(inner)
+    image = resized(image, inner_width, inner_height)
     bottom, right = fit.top + inner_height, fit.left + inner_width
     square[: fit.top] = square[bottom:] = GREY
     square[:, : fit.left] = square[:, right:] = GREY
@@ -42,11 +46,12 @@ def letterbox_into(image: Pixels, square: Pixels) -> Fit:
 
 
 def planes_of(squares: list[Pixels]) -> Floats:
-    """n x 3 x size x size, 0 to 1, of n squares of size x size x 3."""
-    size = len(squares[0])
-    planes = np.empty((len(squares), 3, size, size), np.float32)
+    """n x 3 x rows x size, 0 to 1, of n pictures of rows x size x 3."""
+    planes = np.empty((len(squares), 3, *squares[0].shape[:2]), np.float32)
     for place, square in enumerate(squares):
-        np.divide(square.transpose(2, 0, 1), np.float32(255), out=planes[place])
+        # Split first: half of the time that numpy needs to divide colour by colour in place.
+        for plane, colour in zip(planes[place], cv2.split(square), strict=True):
+            np.divide(colour, np.float32(255), out=plane)
     return planes
 
 
@@ -88,6 +93,9 @@ class Slots:
 
     def square(self, slot: int, size: int) -> Pixels:
         return square_in(self._memory, slot, size)
+
+    def picture(self, slot: int, width: int, height: int) -> Pixels:
+        return picture_in(self._memory, slot, width, height)
 
     def take(self, deadline_s: float) -> int | None:
         """A slot, the callers in the order of their coming; None once the slots are closed. Raises TimeoutError."""

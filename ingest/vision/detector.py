@@ -28,7 +28,7 @@ from ingest.vision.detect_messages import (
 )
 from ingest.vision.detect_poses import Poses
 from ingest.vision.detect_process import DetectorProcess, Gone
-from ingest.vision.detect_slots import Slots, letterbox_into
+from ingest.vision.detect_slots import SLOT_BYTES, Slots, letterbox_into
 from ingest.vision.network_files import NetworkUnusable
 from ingest.vision.network_runtimes import Runtime
 from ingest.vision.networks import Description
@@ -203,8 +203,11 @@ class Detector:
         if image.dtype != "uint8" or image.ndim != 3 or image.shape[2] != 3 or not image.size:
             raise ValueError(f"a picture is height x width x 3 of uint8, not {image.shape} of {image.dtype}")
         begin_s = time.monotonic()
-        size = self.about(model, timeout_s).size
-        call = _Call(model, begin_s + timeout_s, timeout_s, size)
+        about = self.about(model, timeout_s)
+        is_whole = about.runtime == "ultralytics"
+        if is_whole and image.nbytes > SLOT_BYTES:
+            raise ValueError(f"a picture of {image.shape[1]} x {image.shape[0]} is too large for ultralytics")
+        call = _Call(model, begin_s + timeout_s, timeout_s, about.size)
         try:
             slot = self._slots.take(call.deadline_s)
         except TimeoutError:
@@ -212,8 +215,11 @@ class Detector:
         if slot is None:
             raise DetectorClosed(_CLOSED)
         try:
-            letterbox_into(image, self._slots.square(slot, size))
             height, width = image.shape[:2]
+            if is_whole:
+                self._slots.picture(slot, width, height)[:] = image
+            else:
+                letterbox_into(image, self._slots.square(slot, about.size))
             wanted = None if classes is None else tuple(map(int, classes))
             call.picture = Picture(slot, width, height, float(confidence), wanted)
         # Nobody else knows of the slot yet.

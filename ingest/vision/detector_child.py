@@ -11,18 +11,21 @@ import signal
 import socket
 import threading
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ingest.child_main import receive, send
+from ingest.vision.bands import in_band, rows_for
 from ingest.vision.detect_messages import Picture, answer, described, parse_question, table_of
 from ingest.vision.detect_poses import Poses, poses_of
-from ingest.vision.detect_slots import planes_of, square_in
+from ingest.vision.detect_slots import picture_in, planes_of, square_in
 from ingest.vision.network_files import NetworkUnusable
 from ingest.vision.networks import Network, open_network
-from ingest.vision.yolo import Boxes, Floats, boxes_of, fit_into
+from ingest.vision.ultralytics_engine import UltralyticsNetwork, open_by_ultralytics
+from ingest.vision.yolo import Boxes, Fit, Floats, Pixels, boxes_of, fit_into
 
 
 def serve_detector(socket_number: int, memory_number: int, settings_json: str) -> None:
@@ -67,15 +70,16 @@ class _Networks:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings
-        self._opened: dict[str, Network | str] = {}
+        self._opened: dict[str, Network | UltralyticsNetwork | str] = {}
 
-    def get(self, model: str) -> Network:
+    def get(self, model: str) -> Network | UltralyticsNetwork:
         """Raises NetworkUnusable."""
         found = self._opened.get(model)
         if found is None:
             try:
                 path, runtime = Path(self._settings["models"][model]), self._settings["runtime"]
-                found = open_network(path, self._settings["threads"], runtime)
+                opens = open_by_ultralytics if runtime == "ultralytics" else partial(open_network, runtime=runtime)
+                found = opens(path, self._settings["threads"])
             except NetworkUnusable as error:
                 found = str(error)
             self._opened[model] = found
@@ -91,9 +95,12 @@ def _answer(message: bytearray, networks: _Networks, memory: mmap.mmap) -> bytes
         if not pictures:
             return answer(described(network))
         assert size == network.size, "the server knows the size from this child"
-        planes = planes_of([square_in(memory, picture.slot, size) for picture in pictures])
-        outputs = network.run(planes)
-        return answer({}, [table_of(_found(*each, network)) for each in zip(outputs, pictures, strict=True)])
+        if isinstance(network, UltralyticsNetwork):
+            images = [picture_in(memory, picture.slot, picture.width, picture.height) for picture in pictures]
+            everything = network.look(images, min(picture.confidence for picture in pictures))
+        else:
+            everything = _look(network, [square_in(memory, picture.slot, size) for picture in pictures], pictures)
+        return answer({}, [table_of(_wanted(*each)) for each in zip(everything, pictures, strict=True)])
     except NetworkUnusable as error:
         return answer({"error": "unusable", "text": str(error)})
     # Whatever the library raises belongs to the callers in the server; the child lives on.
@@ -101,17 +108,32 @@ def _answer(message: bytearray, networks: _Networks, memory: mmap.mmap) -> bytes
         return answer({"error": "failed", "text": traceback.format_exc()[-4000:]})
 
 
-def _found(output: Floats, picture: Picture, network: Network) -> Boxes | Poses:
-    fit = fit_into(picture.width, picture.height, network.size)
+def _look(network: Network, squares: list[Pixels], pictures: list[Picture]) -> list[Boxes | Poses]:
+    """Those at once that are of one shape, which is mostly all."""
+    fits = [fit_into(picture.width, picture.height, network.size) for picture in pictures]
+    rows = [rows_for(fit, network.size) if network.engine.takes_bands else network.size for fit in fits]
+    everything: dict[int, Boxes | Poses] = {}
+    for height in set(rows):
+        top = (network.size - height) // 2
+        places = [place for place, its_rows in enumerate(rows) if its_rows == height]
+        outputs = network.run(planes_of([squares[place][top : top + height] for place in places]))
+        for place, output in zip(places, outputs, strict=True):
+            fit = in_band(fits[place], network.size, height)
+            everything[place] = _found(output, fit, pictures[place].confidence, network)
+    return [everything[place] for place in range(len(pictures))]
+
+
+def _found(output: Floats, fit: Fit, confidence: float, network: Network) -> Boxes | Poses:
     if network.task == "pose":
-        poses = poses_of(output, fit, classes=len(network.names), confidence=picture.confidence)
-        if picture.classes is None:
-            return poses
-        chosen = np.isin(poses.boxes.classes, picture.classes)
-        return Poses(_chosen(poses.boxes, chosen), poses.keypoints[chosen])
-    boxes = boxes_of(output, fit, layout=network.layout, confidence=picture.confidence, classes=len(network.names))
-    return boxes if picture.classes is None else _chosen(boxes, np.isin(boxes.classes, picture.classes))
+        return poses_of(output, fit, classes=len(network.names), confidence=confidence)
+    return boxes_of(output, fit, layout=network.layout, confidence=confidence, classes=len(network.names))
 
 
-def _chosen(boxes: Boxes, which: np.ndarray[Any, np.dtype[np.bool_]]) -> Boxes:
-    return Boxes(boxes.xyxy[which], boxes.scores[which], boxes.classes[which])
+def _wanted(found: Boxes | Poses, picture: Picture) -> Boxes | Poses:
+    """Of what was found, the classes and scores that the picture's caller asked for."""
+    boxes = found.boxes if isinstance(found, Poses) else found
+    wanted = boxes.scores >= picture.confidence
+    if picture.classes is not None:
+        wanted &= np.isin(boxes.classes, picture.classes)
+    chosen = Boxes(boxes.xyxy[wanted], boxes.scores[wanted], boxes.classes[wanted])
+    return Poses(chosen, found.keypoints[wanted]) if isinstance(found, Poses) else chosen

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from ingest.vision import ultralytics_engine
+from ingest.vision.network_runtimes import Runtime
 from store import weights
 from store.errors import InvalidRequest
 from store.settings import Settings
@@ -37,9 +39,16 @@ def find_models(settings: Settings) -> dict[Role, Path]:
     return found
 
 
+def runtime_of(settings: Settings) -> Runtime | None:
+    """What the settings let the detectors run by; None: what is best for each file."""
+    return "ultralytics" if settings.vision_engine == "ultralytics" else None
+
+
 def describe_models(settings: Settings) -> tuple[bool, str]:
     """Whether people and vehicles can be seen, and what sees what, with the licences that are known."""
     found = find_models(settings)
+    if settings.vision_engine == "ultralytics" and not ultralytics_engine.is_installed():
+        return False, ultralytics_engine.MISSING
     if "objects" not in found:
         return False, "no detector of people and vehicles is installed: run `parley models pull`"
     licences = {model.name: model.licence for model in weights.catalog()}
@@ -49,6 +58,7 @@ def describe_models(settings: Settings) -> tuple[bool, str]:
         name = next((known for known in (name, path.parent.name) if known in licences), name)
         parts.append(f"{role} by {name} ({licences.get(name, 'licence not known here')})")
     missing = [role for role in _KNOWN if role not in found]
+    parts += ["run by ultralytics (AGPL-3.0)"] if settings.vision_engine == "ultralytics" else []
     return True, "; ".join(parts) + (f"; without a model: {', '.join(missing)}" if missing else "")
 
 

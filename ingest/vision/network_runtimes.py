@@ -11,20 +11,25 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ingest.vision.bands import bands_of, can_be_cut, cut_to
 from ingest.vision.network_files import NetworkUnusable
 
 Floats = npt.NDArray[np.float32]
-Runtime = Literal["openvino", "onnxruntime"]
+Runtime = Literal["openvino", "onnxruntime", "ultralytics"]
+"""The last looks at whole pictures by itself (`ultralytics_engine`): only what runs a bare network is here."""
 
 _USUAL_SIZE = 640
 _LEAST_SIZE, MOST_SIZE = 32, 1280
 _STRIDE = 32
+_AT_ONCE = 2
 
 
 class Engine(Protocol):
-    """A network in memory. `size`: of its input, in pixels."""
+    """A network in memory. `size`: of its input, in pixels. `takes_bands`: pictures may have fewer rows than that, as
+    `bands` chooses them."""
 
     size: int
+    takes_bands: bool
 
     def run(self, planes: Floats) -> list[Floats]:
         """The first output for each of n x 3 x size x size pictures, without the leading 1."""
@@ -54,38 +59,32 @@ def start(graph: Path, runtime: Runtime, size: int | None, threads: int) -> Engi
 
 
 class OpenVinoEngine:
-    """Pictures of a network for single ones overlap: the next is handed over while one is looked at."""
+    """Two pictures at once, with half of the threads each: threads that share a picture wait for each other, which on
+    two cores costs a quarter of their time. The next is handed over while others are looked at."""
 
     def __init__(self, graph: Path, size: int | None, threads: int) -> None:
-        openvino: Any = importlib.import_module("openvino")
-        core = openvino.Core()
-        model = core.read_model(graph)
-        shapes = [
-            [side.get_length() if side.is_static else None for side in entry.partial_shape] for entry in model.inputs
-        ]
-        self.size, is_single = _checked(graph, shapes, size)
-        self._type = _number_type(graph, model.input(0).element_type.get_type_name())
+        self._openvino: Any = importlib.import_module("openvino")
+        self._core = self._openvino.Core()
+        self._model = self._core.read_model(graph)
+        entries = self._model.inputs
+        shapes = [[side.get_length() if side.is_static else None for side in entry.partial_shape] for entry in entries]
+        self.size, _ = _checked(graph, shapes, size)
+        self._type = _number_type(graph, self._model.input(0).element_type.get_type_name())
+        self._threads = threads
+        self.takes_bands = can_be_cut(self._model, self.size)
         if any(side is None for side in shapes[0]):
-            model.reshape({model.input(0): [1 if is_single else -1, 3, self.size, self.size]})
-        settings = {
-            "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_NUM_THREADS": threads,
-            # It would take bf16 where the processor can: boxes are then pixels off.
-            "INFERENCE_PRECISION_HINT": "f32",
-        }
-        self._compiled = core.compile_model(model, "CPU", settings)
-        self._is_single = is_single
-        self._tensor = openvino.Tensor
-        self._requests: list[Any] = []
+            self._model.reshape({self._model.input(0): [1, 3, self.size, self.size]})
+        self._requests: dict[int, list[Any]] = {}
+        # At once: a picture would time out while its band is compiled on a busy machine.
+        for rows in bands_of(self.size) if self.takes_bands else ():
+            self._requests_for(rows, 1)
 
     def run(self, planes: Floats) -> list[Floats]:
         planes = np.ascontiguousarray(planes, self._type)
-        parts = [planes[place : place + 1] for place in range(len(planes))] if self._is_single else [planes]
-        while len(self._requests) < len(parts):
-            self._requests.append(self._compiled.create_infer_request())
-        requests = self._requests[: len(parts)]
-        for request, part in zip(requests, parts, strict=True):
-            request.set_input_tensor(self._tensor(part, shared_memory=True))
+        requests = self._requests_for(planes.shape[2], len(planes))
+        for place, request in enumerate(requests):
+            part = self._openvino.Tensor(planes[place : place + 1], shared_memory=True)
+            request.set_input_tensor(part)
             request.start_async()
         outputs: list[Floats] = []
         for request in requests:
@@ -94,9 +93,30 @@ class OpenVinoEngine:
             outputs.extend(request.get_output_tensor(0).data.astype(np.float32))
         return outputs
 
+    def _requests_for(self, rows: int, count: int) -> list[Any]:
+        """So many, of the network for pictures of `rows`."""
+        requests = self._requests.setdefault(rows, [])
+        if not requests:
+            model = self._model.clone()
+            if rows != self.size:
+                cut_to(model, self.size, rows)
+            settings = {
+                "PERFORMANCE_HINT": "LATENCY",
+                "INFERENCE_NUM_THREADS": self._threads,
+                "NUM_STREAMS": min(self._threads, _AT_ONCE),
+                # It would take bf16 where the processor can: boxes are then pixels off.
+                "INFERENCE_PRECISION_HINT": "f32",
+            }
+            requests.append(self._core.compile_model(model, "CPU", settings).create_infer_request())
+        while len(requests) < count:
+            requests.append(requests[0].get_compiled_model().create_infer_request())
+        return requests[:count]
+
 
 class OnnxRuntimeEngine:
     """One picture after another where the network is for single ones."""
+
+    takes_bands = False
 
     def __init__(self, graph: Path, size: int | None, threads: int) -> None:
         import onnxruntime

@@ -50,8 +50,10 @@ class Network(Description):
 
     def run(self, planes: Floats) -> list[Floats]:
         """The raw output for each of n x 3 x size x size pictures (RGB, 0 to 1): v8 channels x candidates, v5
-        candidates x channels, in pixels of the input."""
-        assert planes.shape[1:] == (3, self.size, self.size), planes.shape
+        candidates x channels, in pixels of the input. With `engine.takes_bands` the pictures may have as many rows as
+        `bands.rows_for` says."""
+        assert (planes.shape[1], planes.shape[3]) == (3, self.size), planes.shape
+        assert planes.shape[2] == self.size or self.engine.takes_bands, planes.shape
         return self.engine.run(planes) if len(planes) else []
 
 

@@ -1,7 +1,8 @@
 """Reads one connection to a camera, or one file, picture by picture, and says in plain words why it ended.
 
 RTSP with H.264 is what cameras speak. Files and MJPEG over HTTP are there for trying things. FFmpeg is told which
-protocols and containers it may use, so that an address cannot name files, and a playlist cannot name addresses.
+protocols and containers it may use, so that an address cannot name files, and a playlist cannot name addresses; and it
+follows no redirects.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import av
 import av.error
 
 from ingest.vision.access_units import AccessUnit, AccessUnits
+from ingest.vision.camera_line import CameraLine
 from ingest.vision.frame_numbers import FrameNumbers
 
 Transport = Literal["tcp", "udp"]
@@ -103,17 +105,16 @@ def pictures(source: Source, pulse: Pulse) -> Iterator[Picture]:
 
 def _rtsp(source: Source, pulse: Pulse) -> Iterator[Picture]:
     options = {
-        "rtsp_transport": source.transport,
         "allowed_media_types": "video",
         "timeout": str(int(source.read_timeout_s * 1e6)),
         "buffer_size": str(_UDP_BUFFER_BYTES),
-        "protocol_whitelist": "rtsp,rtsps,rtp,srtp,tcp,tls,udp",
+        "protocol_whitelist": "rtsp,rtp,srtp,tcp,udp",
         # Packet by packet, see access_units; and nothing is read ahead to guess what the stream's description says.
         "fflags": "noparse+nofillin",
         "analyzeduration": "1",
         "fpsprobesize": "0",
     }
-    with _opened(source, pulse, source.url, "rtsp", options) as container:
+    with _line_opened(source, pulse, options) as container:
         stream = _video(container)
         if stream.codec_context is None or stream.codec_context.name != "h264":
             name = "an unknown codec" if stream.codec_context is None else stream.codec_context.name
@@ -172,7 +173,12 @@ class H264Decoder:
 
 
 def _multipart(source: Source, pulse: Pulse) -> Iterator[Picture]:
-    options = {"protocol_whitelist": "http,https,tcp,tls", "analyzeduration": "1", "fpsprobesize": "0"}
+    options = {
+        "protocol_whitelist": "http,https,tcp,tls",
+        "max_redirects": "0",
+        "analyzeduration": "1",
+        "fpsprobesize": "0",
+    }
     with _opened(source, pulse, source.url, "mpjpeg", options) as container:
         stream = _video(container)
         pulse.codec = stream.codec_context.name
@@ -295,21 +301,39 @@ def _opened(source: Source, pulse: Pulse, url: str, kind: str | None, options: d
         yield container
 
 
+@contextmanager
+def _line_opened(source: Source, pulse: Pulse, options: dict[str, str]) -> Iterator[Any]:
+    pulse.beat(source.open_timeout_s)
+    try:
+        line = CameraLine(source.url, source.open_timeout_s)
+    except (OSError, ValueError) as error:
+        raise _broken(error, source.open_timeout_s, time.monotonic() - pulse.at_s) from None
+    with line:
+        transport = "tcp" if line.is_secure else source.transport
+        try:
+            with _opened(source, pulse, line.url, "rtsp", {**options, "rtsp_transport": transport}) as container:
+                yield container
+        except Broken as broken:
+            if line.refusal:
+                raise Broken(line.refusal, lasting=True) from None
+            raise broken from None
+
+
 def _broken(error: Exception, timeout_s: float, took_s: float) -> Broken:
     known: list[tuple[tuple[type[Exception], ...], str, bool]] = [
         ((av.error.HTTPUnauthorizedError, av.error.HTTPForbiddenError), "user name or password are refused", True),
         ((av.error.HTTPNotFoundError,), "the camera knows no such path (404)", True),
         ((av.error.HTTPClientError,), "the camera refuses the request, or has no video", False),
         ((av.error.HTTPServerError,), "the camera reports an error of its own", False),
-        ((av.error.ConnectionRefusedError,), "the connection is refused", False),
-        ((av.error.ConnectionResetError, av.error.BrokenPipeError), "the connection was cut", False),
+        ((ConnectionRefusedError,), "the connection is refused", False),
+        ((ConnectionResetError, BrokenPipeError), "the connection was cut", False),
         ((av.error.EOFError,), "the connection was closed", False),
         ((av.error.InvalidDataError,), "what is sent cannot be read as video", False),
         ((av.error.LookupError,), "this kind of address cannot be read here", True),
     ]
     # What FFmpeg was at when its time was up is all that its error says.
     is_late = took_s >= timeout_s and not isinstance(error, av.error.HTTPError | av.error.HTTPClientError)
-    if is_late or isinstance(error, av.error.ExitError | av.error.TimeoutError):
+    if is_late or isinstance(error, av.error.ExitError | TimeoutError):
         return Broken(f"no answer within {timeout_s:g} s")
     for kinds, message, lasting in known:
         if isinstance(error, kinds):

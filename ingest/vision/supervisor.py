@@ -93,7 +93,7 @@ class CameraSupervisor:
     def _has_streams(self) -> bool:
         try:
             with self._database.read() as connection:
-                return camera_streams.count_watched(connection) > 0
+                return camera_streams.need_worker(connection)
         except ParleyError:
             return self._process is not None
 

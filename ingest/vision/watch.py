@@ -89,6 +89,10 @@ class Watch:
         """Whether most of the pictures that should have been looked at were passed over: too many for this worker."""
         return len(self._behind) == self._behind.maxlen and sum(self._behind) > len(self._behind) / 2
 
+    def measure_anew(self) -> None:
+        """What was passed over up to now is forgotten."""
+        self._behind.clear()
+
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
@@ -114,7 +118,8 @@ class Watch:
             return None
 
     def _watch(self, capture: Capture) -> None:
-        gate, number, looked_s = MotionGate(), 0, float("-inf")
+        gate, number = MotionGate(), 0
+        looked, looked_s = 0, float("-inf")
         interval_s = 1 / self._tools.fps
         reported_s = summed_s = time.monotonic()
         while not self._stop.is_set():
@@ -124,8 +129,10 @@ class Watch:
                 number = frame.number
                 # Half a picture early rather than a whole one late: a camera's pace fits ours seldom.
                 if frame.arrived_s - looked_s >= interval_s - 0.02:
-                    self._behind.append(frame.arrived_s - looked_s > 2 * interval_s and looked_s > 0)
-                    looked_s = frame.arrived_s
+                    # A camera that sends few pictures is no fault of this worker's: one must have been passed over.
+                    is_late = frame.arrived_s - looked_s > 2 * interval_s
+                    self._behind.append(is_late and frame.number > looked + 1 and looked > 0)
+                    looked, looked_s = frame.number, frame.arrived_s
                     self._look(frame, gate)
             if now_s - reported_s >= _REPORT_S or frame is None:
                 self._report(capture.status)

@@ -28,7 +28,7 @@ from accounts.keys import Keyring
 from ingest.child_main import receive, send
 from ingest.vision.detector import Detector
 from ingest.vision.eyes import Eyes
-from ingest.vision.models import find_models
+from ingest.vision.models import find_models, runtime_of
 from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
 from store import camera_streams
@@ -45,6 +45,7 @@ log = structlog.get_logger(__name__)
 _STREAMS_A_CORE = 8
 _OPEN_TIMEOUT_S = 10.0
 _END_S = 5.0
+_SHRINK_AFTER_S, _GROW_AFTER_S = 15.0, 60.0
 
 
 class Worker:
@@ -58,11 +59,14 @@ class Worker:
         self._guard = CameraGuard.of(settings.camera_networks)
         self._most = settings.camera_places or _STREAMS_A_CORE * (os.cpu_count() or 1)
         self._places = self._most
+        self._settled_s = time.monotonic()
         self._lease_s = settings.camera_lease_s
         self._watches: dict[str, Watch] = {}
         models = find_models(settings)
         self._detector = Detector(
-            {str(role): path for role, path in models.items()}, settings.detector_threads or os.cpu_count() or 1
+            {str(role): path for role, path in models.items()},
+            settings.detector_threads or os.cpu_count() or 1,
+            runtime=runtime_of(settings),
         )
         self._tools = Tools(
             eyes=Eyes(self._detector, models),
@@ -88,6 +92,7 @@ class Worker:
     def _turn(self) -> None:
         with self._database.write(durable=False) as connection:
             camera_streams.report_worker(connection, self.id, places=self._places, streams=len(self._watches))
+            camera_streams.stop_unpermitted(connection)
             mine = camera_streams.renew_leases(connection, self.id, lease_s=self._lease_s)
             share = self._share(
                 camera_streams.live_places(connection, seen_within_s=self._lease_s),
@@ -130,13 +135,21 @@ class Worker:
         self._measure()
 
     def _measure(self) -> None:
-        """Takes one place less where pictures are passed over, and one more again once they are not."""
+        """Takes one place less where pictures are passed over, and one more again once they are not; each time only
+        after the change before could show what it does."""
+        now_s, count = time.monotonic(), len(self._watches)
+        since_s = now_s - self._settled_s
         behind = sum(watch.is_behind for watch in self._watches.values())
-        if behind > len(self._watches) / 2 and len(self._watches) > 1 and self._places >= len(self._watches):
-            self._places = len(self._watches) - 1
-            log.warning("too many camera streams for this worker", streams=len(self._watches), places=self._places)
-        elif not behind and self._places < self._most and len(self._watches) < self._places:
+        if since_s >= _SHRINK_AFTER_S and behind > count / 2 and count > 1 and self._places >= count:
+            self._places = count - 1
+            log.warning("too many camera streams for this worker", streams=count, places=self._places)
+        elif since_s >= _GROW_AFTER_S and not behind and self._places < self._most:
             self._places += 1
+        else:
+            return
+        self._settled_s = now_s
+        for watch in self._watches.values():
+            watch.measure_anew()
 
     def _open(self, stream: Stream) -> str:
         url = self._keyring.decrypt(stream.url).decode()

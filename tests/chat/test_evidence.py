@@ -71,8 +71,30 @@ def test_citations_that_arrive_in_pieces_are_renumbered_by_first_use() -> None:
     citations = Citations([DELIVERY, WARRANTY, HOURS])
     text = "Первое [3]. Второе [1, 3] и [12], массив [x] и [незакрытое"
     streamed = "".join(citations.feed(character) for character in text) + citations.flush()
-    assert streamed == "Первое [1]. Второе [2][1] и , массив [x] и [незакрытое"
+    assert streamed == "Первое [1]. Второе [2][1] и, массив [x] и [незакрытое"
     assert citations.used == [HOURS, DELIVERY]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Слово [9].", "Слово."),
+        ("Слово [9] [8].", "Слово."),
+        ("Слово [9][1].", "Слово [1]."),
+        ("Слово [1] [9].", "Слово [1]."),
+        ("Слово [1], [9].", "Слово [1]."),
+        ("Слово [1], [9] дальше", "Слово [1] дальше"),
+        ("Слово [9] дальше", "Слово дальше"),
+        ("Слово [9]дальше", "Слово дальше"),
+        ("Слово [9]\n- пункт", "Слово\n- пункт"),
+        ("Слово [[9]1].", "Слово [1]."),
+        ("Слово .", "Слово ."),
+    ],
+)
+def test_a_citation_of_nothing_goes_with_what_joined_it_to_the_words_before(written: str, read: str) -> None:
+    assert Citations([DELIVERY]).rewrite(written) == read
+    streaming = Citations([DELIVERY])
+    assert "".join(map(streaming.feed, written)) + streaming.flush() == read
 
 
 def test_rare_terms_weigh_more_and_terms_that_nothing_has_weigh_most() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import time
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,13 +13,14 @@ from typing import Any
 import pytest
 
 from accounts.tariffs import Change, new_version
+from mcp_server.tools.shapes import make_cursor
 from store import chats, communications, index_work
 from store.communications import ContentItem
 from store.database import now
 from tests.contract import material
 from tests.contract.conftest import OTHER_MODEL
 from tests.contract.site_page import Page
-from tests.support.scripted_model import MODEL, ScriptedModel
+from tests.support.scripted_model import MODEL, ScriptedModel, Turn
 from tests.support.server import Account, RunningServer
 
 ALL = {"search_documents", "list_kb_spaces", "search_communications", "get_communication", "search_memory"}
@@ -132,6 +135,44 @@ def test_no_visitor_sees_what_another_one_wrote(page: Page, scripted: ScriptedMo
     assert not {item["id"] for item in reply["context"]["communications"]} & set(visitors)
     actors = {item["actor"] for item in account.get("/public/v1/tool-calls").json()["items"]}
     assert {"visitor", "chat"} <= actors
+
+
+def test_a_visitors_cursor_names_no_conversation_and_is_good_in_its_own_answer_alone(
+    page: Page, scripted: ScriptedModel
+) -> None:
+    account = page.account
+    set_up(account, site_tools=["search_communications"])
+    calls = [add_conversation(account, "telegram", f"The gravelmoth {n} was sent back.") for n in range(2)]
+    other = add_conversation(account, "widget", "My gravelmoth came broken.")
+    calls.append(add_conversation(account, "telegram", "The gravelmoth was paid for."))
+    # The visitor's own conversation is the newest, and the first page ends with another visitor's.
+    search = "search_communications"
+
+    def goes_on(body: dict[str, Any]) -> str:
+        """Scripts the next step, with the cursor that this one was given."""
+        cursor = re.findall(r'next_cursor": ?"([^"]+)"', body["messages"][-1]["content"])[0]
+        shown.append(cursor)
+        scripted.calls_tools((search, {"limit": 3, "cursor": cursor}))
+        scripted.says("Fine [1].")
+        return ""
+
+    shown: list[str] = []
+    scripted.calls_tools((search, {"limit": 3}))
+    scripted.script(Turn(text=goes_on, tool_calls=((search, json.dumps({"query": "gravelmoth"})),)))
+    token = page.visitor()
+    page.ask(token, "Where is the gravelmoth?")
+    first, _, second = tool_results(scripted)
+    assert [id_ in first for id_ in (*calls, other)] == [False, False, True, False]
+    assert [id_ in second for id_ in (*calls, other)] == [True, True, False, False]
+    ours = make_cursor(at=now().isoformat(), id=other)
+    scripted.calls_tools((search, {"cursor": shown[0]}), (search, {"cursor": ours}), (search, {"cursor": 7}))
+    scripted.says("Fine [1].")
+    page.ask(token, "Where is the gravelmoth?")
+    forgotten, forged, number = tool_results(scripted)
+    assert "leave it out to begin again" in forgotten
+    assert "leave it out to begin again" in forged
+    assert "error" in number
+    assert other.encode() not in base64.urlsafe_b64decode(shown[0] + "==")
 
 
 def test_instructions_reach_the_model_after_the_rules_and_cannot_leave_their_place(

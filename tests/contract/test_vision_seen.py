@@ -20,9 +20,12 @@ from PIL import Image
 
 from accounts.keys import Keyring
 from api.vision_events import SNAPSHOT_LIFETIME_S
+from store import accounts, camera_streams
 from store.ids import new_id
 from tests.contract.test_vision import EVENTS, STREAMS, TRAFFIC, made
-from tests.support.clips import write_pictures
+from tests.support.camera_workers import own_worker
+from tests.support.clips import write_codes, write_pictures
+from tests.support.hostile_camera import hostile_camera, trap
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import Account, RunningServer
@@ -31,6 +34,10 @@ SHARED = Path(__file__).parents[2].parent / "shared"
 MODELS, PEOPLE = SHARED / "models", SHARED / "data/vision/one-by-one-person-detection.mp4"
 WAIT_S = 120.0
 TAKEN_OVER_S = 30.0
+COMES, GOES = range(920, 939), range(1188, 1202)
+ONE_PERSON = sorted((*range(918, 950), *range(1178, 1206), *COMES, *GOES))
+"""Of the pictures of PEOPLE: one comes in and goes, at half the pace in the doors, so that a busy machine sees it too;
+what is between is standing about."""
 CODES = ("4006381333931", "PALLET-000417")
 
 
@@ -89,34 +96,11 @@ def state(account: Account, stream_id: str) -> dict[str, Any]:
     return found
 
 
-def worker_id(server: RunningServer) -> int:
-    """The process that watches the server's cameras."""
-    for child in server.child_ids():
-        line = Path(f"/proc/{child}/cmdline").read_bytes()
-        if b"ingest.vision.worker" in line:
-            return child
-    return 0
-
-
-def page(codes: tuple[str, ...]) -> npt.NDArray[np.uint8]:
-    """A picture of 640 x 360 with these codes on it."""
-    import zxingcpp
-
-    picture = np.full((360, 640, 3), 200, np.uint8)
-    for number, text in enumerate(codes):
-        kind = zxingcpp.BarcodeFormat.EAN13 if text.isdigit() else zxingcpp.BarcodeFormat.QRCode
-        drawn = np.asarray(zxingcpp.create_barcode(text, kind).to_image(scale=4), np.uint8)
-        drawn = np.asarray(Image.fromarray(drawn).crop((0, 0, drawn.shape[1], min(drawn.shape[0], 200))))
-        top, left = 130, 20 + number * 420
-        picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn[..., None]
-    return picture
-
-
 @pytest.fixture(scope="module")
 def codes_camera(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RtspServer]:
     """Shows two codes, all the time."""
     need_server()
-    clip = write_pictures(tmp_path_factory.mktemp("clips") / "codes.mp4", [page(CODES)] * 20)
+    clip = write_codes(tmp_path_factory.mktemp("clips") / "codes.mp4", CODES)
     with running_server(width=640, height=360, fps=10, clip=clip) as camera:
         yield camera
 
@@ -210,17 +194,55 @@ def test_a_camera_that_is_lost_found_and_of_another_codec(viewer: Account) -> No
         assert "H.264" in other["message"]
 
 
+@pytest.mark.parametrize(
+    ("change", "back", "word"),
+    [
+        ({"is_active": False}, {"is_active": True}, "paused"),
+        ({"camera_limit": 0}, {"camera_limit": 4}, "plan"),
+        ({"features": ["chat"]}, {"features": ["vision"]}, "Vision module"),
+    ],
+)
+def test_who_may_have_no_cameras_any_more_has_none_watched_until_they_may_again(
+    viewer: Account, codes_camera: RtspServer, change: dict[str, Any], back: dict[str, Any], word: str
+) -> None:
+    def set_to(values: dict[str, Any]) -> None:
+        with viewer.server.database.write() as connection:
+            accounts.update_tenant(viewer.tenant_id, connection, **values)
+
+    def is_stopped() -> bool:
+        with viewer.server.database.read() as connection:
+            row = camera_streams.get(viewer.tenant_id, connection, stream_id)
+        return row is not None and (row.status, row.worker_id) == ("error", None) and word in row.message
+
+    stream_id = made(viewer, scenarios=["barcode"], rtsp_url=codes_camera.url())["id"]
+    wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
+    set_to(change)
+    wait_for(is_stopped, viewer)
+    if "features" not in change:
+        assert word in state(viewer, stream_id)["message"]
+    set_to(back)
+    wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
+
+
+def test_a_camera_that_sends_its_viewers_elsewhere_is_an_error(viewer: Account) -> None:
+    with trap() as other, hostile_camera(DESCRIBE=f"302 -\r\nLocation: rtsp://127.0.0.1:{other.port}/") as camera:
+        stream_id = made(viewer, scenarios=["barcode"], rtsp_url=camera.url)["id"]
+        now = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "error" and now, viewer)
+        assert "another address" in now["message"]
+        assert not other.was_called
+
+
 def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Account, codes_camera: RtspServer) -> None:
     stream_id = made(viewer, scenarios=["barcode"], rtsp_url=codes_camera.url())["id"]
     wait_for(lambda: len(events(viewer)) == 2, viewer)
     wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
     time.sleep(3)  # a report of what was said
-    killed = worker_id(viewer.server)
+    killed = own_worker(viewer.server)
     os.kill(killed, signal.SIGKILL)
     # Nobody else can have the stream: its status is written anew by the next worker.
     change = {"name": "Seen by another"}
     assert viewer.request("PATCH", f"{STREAMS}/{stream_id}", json=change).status_code == 200
-    wait_for(lambda: worker_id(viewer.server) not in (0, killed), viewer)
+    wait_for(lambda: own_worker(viewer.server) not in (0, killed), viewer)
     time.sleep(TAKEN_OVER_S / 2)
     assert state(viewer, stream_id)["status"] == "online"
     assert len(events(viewer)) == 2
@@ -251,13 +273,63 @@ def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> 
         shown = httpx2.get(next(each["snapshot_url"] for each in events(viewer) if each["id"] == event["id"]))
         assert shown.status_code == 200, "a better picture takes the place of one that is there"
     assert working["latency_ms"] > 0
-    day = datetime.now(UTC).date()
-    query = {"stream_id": stream["id"], "from": str(day - timedelta(days=1)), "to": str(day), "granularity": "day"}
+    query = {"stream_id": stream["id"], "granularity": "day", **yesterday_and_today()}
     bucket = viewer.get(TRAFFIC, params=query).json()["series"][-1]
     entered = len([event for event in events(viewer) if event["type"] == "person_entered"])
     assert entered >= 2
     assert bucket["entered"] <= entered
     assert 1 <= bucket["unique_visitors"] < entered, "the clip shows the same person again and again"
+
+
+WALKS = 5
+DOOR = [[0, 0.95], [0.78, 0.95], [0.78, 0], [1, 0], [1, 1], [0, 1]]
+"""Below and to the right: where the people of the clip come from and go to."""
+
+
+def walks_of_one(path: Path) -> tuple[Path, int]:
+    """A clip of one of the people, who comes in, stands, and goes, each time in another light; and the number of
+    pictures of each time, which begins and ends with an empty room."""
+    import av
+
+    with av.open(str(PEOPLE)) as container:
+        shown = {
+            number: np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+            for number, frame in enumerate(container.decode(video=0))
+            if number in ONE_PERSON
+        }
+    once = [shown[number] for number in ONE_PERSON]
+    lights = np.linspace(0.8, 1.15, WALKS)
+    pictures = [np.clip(picture * light, 0, 255).astype(np.uint8) for light in lights for picture in once]
+    return write_pictures(path, pictures), len(once)
+
+
+@pytest.mark.proves("vision.scenario.traffic")
+@pytest.mark.skipif(not (PEOPLE.is_file() and MODELS.is_dir()), reason="needs ../shared: a person who walks, detectors")
+def test_one_who_comes_and_goes_five_times_is_one_visitor_and_five_entries(viewer: Account, tmp_path: Path) -> None:
+    clip, length = walks_of_one(tmp_path / "one.mp4")
+    door = {"name": "door", "kind": "entrance", "polygon": DOOR}
+    with running_server(width=768, height=432, fps=10, clip=clip, most=WALKS * length, on_cue=True) as camera:
+        stream_id = made(viewer, scenarios=["traffic"], rtsp_url=camera.url(), zones=[door])["id"]
+        # A latency is told once the detector, which takes its time to start, has looked at a picture.
+        wait_for(lambda: (now := state(viewer, stream_id))["status"] == "online" and now["latency_ms"] > 0, viewer)
+        for walk in range(WALKS):
+            camera.show(walk * length, (walk + 1) * length - 1)
+            wait_for(lambda walk=walk: kinds(viewer).count("person_left") > walk, viewer)  # type: ignore[misc]
+        query = {"stream_id": stream_id, "granularity": "day", **yesterday_and_today()}
+        days = viewer.get(TRAFFIC, params=query).json()["series"]
+    assert kinds(viewer) == ["person_entered", "person_left"] * WALKS
+    assert sum(day["entered"] for day in days) == sum(day["left"] for day in days) == WALKS
+    assert sum(day["unique_visitors"] for day in days) == 1
+
+
+def kinds(account: Account) -> list[str]:
+    """Oldest first."""
+    return [event["type"] for event in reversed(events(account))]
+
+
+def yesterday_and_today() -> dict[str, str]:
+    day = datetime.now(UTC).date()
+    return {"from": str(day - timedelta(days=1)), "to": str(day)}
 
 
 def still(name: str, size: tuple[int, int]) -> npt.NDArray[np.uint8]:

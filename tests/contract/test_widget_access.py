@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -122,6 +123,22 @@ def test_a_chat_answers_only_so_many_messages_a_day(account: Account, open_page:
     url = f"/public/v1/conversations/{first}/takeover"
     assert account.post(url, json={"operator_name": "Anna"}).status_code == 200
     assert page.ask(token, "Is a person there?")["handed_over"] is True
+
+
+@pytest.mark.parametrize("time_zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Asia/Kathmandu"])
+def test_the_day_of_a_chat_ends_at_the_accounts_midnight(
+    account: Account, open_page: Callable[..., Page], time_zone: str
+) -> None:
+    set_account(account, time_zone=time_zone)
+    set_chat(account, messages_per_day=1)
+    page = open_page(account)
+    token = page.visitor()
+    page.ask(token, "One")
+    local = now().astimezone(ZoneInfo(time_zone))
+    midnight = datetime.combine(local.date() + timedelta(days=1), time.min, tzinfo=local.tzinfo)
+    refused = page.call("POST", MESSAGES, token=token, json={"text": "Two"})
+    left_s = int((midnight - local).total_seconds())
+    assert left_s - 60 <= int(refused.headers["Retry-After"]) <= left_s + 1
 
 
 def test_what_was_refused_is_forgotten_in_time(account: Account) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 
 from store import accounts, camera_events, camera_streams, camera_traffic
@@ -19,10 +20,11 @@ HOUR = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LEASE_S = 60.0
 
 
-def tenant(database: Database) -> str:
+def tenant(database: Database, *, camera_limit: int = 24) -> str:
     with database.write() as connection:
         made = accounts.create_tenant(connection, name="Shop", external_id=new_id())
-    assert made is not None
+        assert made is not None
+        accounts.update_tenant(made.id, connection, camera_limit=camera_limit)
     return made.id
 
 
@@ -102,7 +104,7 @@ def test_what_a_worker_lost_or_gave_back_is_not_its_own(database: Database) -> N
         camera_streams.report_health(tenant_id, connection, made.id, "a", other, None)
         kept = camera_streams.get(tenant_id, connection, made.id)
         assert kept is not None
-        assert (kept.status, kept.fps, kept.width) == ("online", 25.0, 640)
+        assert (kept.status, kept.message, kept.fps) == ("reconnecting", "waiting for a worker with room", 0.0)
         assert camera_streams.progress_of(tenant_id, connection, made.id) == b"seen"
     assert take(database, "b", 1) == {made.id}
     with database.write() as connection:
@@ -124,6 +126,78 @@ def test_a_deleted_stream_is_watched_by_nobody_and_its_address_is_gone(database:
     assert (row.url, row.shown_url) == (b"", "")
     assert renew(database, "a") == set()
     assert take(database, "b", 1) == set()
+
+
+def standing(database: Database, made: Stream) -> tuple[str, str, str | None]:
+    with database.read() as connection:
+        now = camera_streams.get(made.tenant_id, connection, made.id)
+    assert now is not None
+    return now.status, now.message, now.worker_id
+
+
+@pytest.mark.parametrize(
+    ("change", "back", "said"),
+    [
+        ({"is_active": False}, {"is_active": True}, "the client is paused"),
+        ({"features": ["chat", "kb"]}, {"features": ["vision"]}, "the Vision module is switched off"),
+        ({"camera_limit": 0}, {"camera_limit": 2}, "the plan has 0 cameras, and older ones than this are in use"),
+    ],
+)
+def test_streams_of_who_may_have_none_are_stopped_and_go_on_afterwards(
+    database: Database, change: dict[str, Any], back: dict[str, Any], said: str
+) -> None:
+    tenant_id = tenant(database)
+    others = stream(database, tenant(database))
+    made, own, waiting = (
+        stream(database, tenant_id),
+        stream(database, tenant_id, is_own=True),
+        stream(database, tenant_id),
+    )
+    assert take(database, "a", 3) == {others.id, made.id, own.id}
+    with database.write() as connection:
+        accounts.update_tenant(tenant_id, connection, **change)
+        camera_streams.stop_unpermitted(connection)
+        assert camera_streams.stop_unpermitted(connection) == 0, "each is told once"
+        stays = 1 + ("camera_limit" in change)  # the operator's own are of no plan
+        assert camera_streams.count_watched(connection) == stays
+        assert camera_streams.need_worker(connection)
+    for each in (made, waiting):
+        assert standing(database, each) == ("error", said, None)
+    assert len(renew(database, "a")) == stays
+    assert take(database, "b", 5) == set()
+    with database.write() as connection:
+        accounts.update_tenant(tenant_id, connection, **back)
+        camera_streams.stop_unpermitted(connection)
+    assert take(database, "b", 5) >= {made.id, waiting.id}
+    with database.write() as connection:
+        assert camera_streams.stop_unpermitted(connection) == 0
+
+
+def test_of_too_many_cameras_the_oldest_go_on(database: Database) -> None:
+    tenant_id = tenant(database)
+    made = [stream(database, tenant_id) for _ in range(4)]
+    take(database, "a", 4)
+    with database.write() as connection:
+        accounts.update_tenant(tenant_id, connection, camera_limit=3)
+        assert camera_streams.stop_unpermitted(connection) == 1
+    assert renew(database, "a") == {each.id for each in made[:3]}
+    with database.write() as connection:
+        camera_streams.delete(tenant_id, connection, made[0].id)
+    assert take(database, "b", 4) == {made[3].id}
+
+
+def test_a_worker_is_needed_until_it_was_said_that_nothing_is_watched(database: Database) -> None:
+    tenant_id = tenant(database)
+    made = stream(database, tenant_id)
+    with database.write() as connection:
+        accounts.update_tenant(tenant_id, connection, is_active=False)
+        assert camera_streams.need_worker(connection)
+        camera_streams.stop_unpermitted(connection)
+        assert not camera_streams.need_worker(connection)
+        accounts.update_tenant(tenant_id, connection, is_active=True)
+        assert camera_streams.need_worker(connection)
+        camera_streams.delete(tenant_id, connection, made.id)
+        assert not camera_streams.need_worker(connection)
 
 
 def event(database: Database, made: Stream, subject: str, at: datetime) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 
 def write_pictures(path: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, fps: int = 10) -> Path:
@@ -23,6 +24,20 @@ def write_pictures(path: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, fps
             made.mux(stream.encode(frame))
         made.mux(stream.encode(None))
     return path
+
+
+def write_codes(path: Path, codes: Sequence[str]) -> Path:
+    """A file of 640 x 360 that shows these two codes: EAN-13 where they are digits, else QR."""
+    import zxingcpp
+
+    picture = np.full((360, 640, 3), 200, np.uint8)
+    for number, text in enumerate(codes):
+        kind = zxingcpp.BarcodeFormat.EAN13 if text.isdigit() else zxingcpp.BarcodeFormat.QRCode
+        drawn = np.asarray(zxingcpp.create_barcode(text, kind).to_image(scale=4), np.uint8)
+        drawn = np.asarray(Image.fromarray(drawn).crop((0, 0, drawn.shape[1], min(drawn.shape[0], 200))))
+        top, left = 130, 20 + number * 420
+        picture[top : top + drawn.shape[0], left : left + drawn.shape[1]] = drawn[..., None]
+    return write_pictures(path, [picture] * 20)
 
 
 def write_clip(path: Path, *, width: int = 320, height: int = 240, frames: int = 10, fps: int = 25) -> Path:

@@ -95,6 +95,13 @@ class RtspServer:
     def url(self, path: str = "/camera", credentials: str = "", port: int | None = None) -> str:
         return f"rtsp://{credentials}127.0.0.1:{port or self.port}{path}"
 
+    def show(self, first: int, last: int) -> None:
+        """Of a server with `on_cue`: the clip's pictures from `first` up to `last`, where it stands still then."""
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{first} {last}\n")
+        self._process.stdin.flush()
+
     def freeze(self) -> None:
         self._signal(signal.SIGSTOP)
 

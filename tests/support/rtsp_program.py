@@ -1,6 +1,7 @@
 """The program behind `tests.support.rtsp`: serves generated pictures as RTSP. Runs by the system's own Python.
 
-It prints "ready PORT" once it listens, and serves at /camera until its standard input ends.
+It prints "ready PORT" once it listens, and serves at /camera until its standard input ends. With --on-cue the clip
+stands still at its first picture; a line "FIRST LAST" on standard input shows these pictures, and the last one stays.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from typing import Any
 
 import gi
@@ -36,11 +38,15 @@ def stamp_rows(number: int, clock_ms: int) -> list[bytes]:
 
 
 class Pictures:
-    """I420 pictures: grey texture that moves a little, unless `still`; or those of a clip, again and again."""
+    """I420 pictures: grey texture that moves a little, unless `still`; or a clip's, again and again or on cue."""
 
-    def __init__(self, width: int, height: int, still: bool, clip: str) -> None:
+    def __init__(self, width: int, height: int, still: bool, clip: str, most: int, on_cue: bool) -> None:
         self._width, self._height = width, height
         self._still = still
+        self._most = most
+        self._on_cue = on_cue
+        self._due: deque[int] = deque()
+        self._shown = 0
         self._chroma = b"\x80" * (width * height // 2)
         line = bytes(40 + (x * 5 // 4) % 160 for x in range(width * 2))
         self._texture = b"".join(line[(y * 3) % width :][:width] for y in range(height * 2))
@@ -54,7 +60,7 @@ class Pictures:
         pipeline.set_state(Gst.State.PLAYING)
         sink = pipeline.get_by_name("out")
         pictures: list[bytes] = []
-        while len(pictures) < 200:
+        while len(pictures) < self._most:
             sample = sink.emit("pull-sample")
             if sample is None:
                 break
@@ -63,8 +69,14 @@ class Pictures:
         pipeline.set_state(Gst.State.NULL)
         return pictures
 
+    def show(self, first: int, last: int) -> None:
+        self._due.extend(range(first, last + 1))
+
     def draw(self, number: int) -> bytes:
-        if self._clip:
+        if self._on_cue:
+            self._shown = self._due.popleft() if self._due else self._shown
+            picture = bytearray(self._clip[self._shown])
+        elif self._clip:
             picture = bytearray(self._clip[number % len(self._clip)])
         else:
             start = 0 if self._still else number * 2 % self._height * self._width + number * 3 % self._width
@@ -108,8 +120,11 @@ def launch_line(given: argparse.Namespace) -> str:
     return f"( {source} caps={caps} ! {encode}{sound} )"
 
 
-def end_with_parent() -> None:
-    sys.stdin.read()
+def listen_to_parent(pictures: Pictures) -> None:
+    """Ends with it."""
+    for line in sys.stdin:
+        first, last = line.split()
+        pictures.show(int(first), int(last))
     os._exit(0)
 
 
@@ -127,14 +142,16 @@ def main() -> None:
     parser.add_argument("--reordered", action="store_true")
     parser.add_argument("--sound", action="store_true")
     parser.add_argument("--clip", default="")
+    parser.add_argument("--most", type=int, default=200)  # pictures of the clip: all are held decoded
+    parser.add_argument("--on-cue", action="store_true")
     parser.add_argument("--user", default="")
     parser.add_argument("--password", default="")
     parser.add_argument("--digest", action="store_true")
     given = parser.parse_args()
 
-    threading.Thread(target=end_with_parent, daemon=True).start()
     Gst.init(None)
-    pictures = Pictures(given.width, given.height, given.still, given.clip)
+    pictures = Pictures(given.width, given.height, given.still, given.clip, given.most, given.on_cue)
+    threading.Thread(target=listen_to_parent, args=(pictures,), daemon=True).start()
     numbers = [0]
 
     factory = GstRtspServer.RTSPMediaFactory()

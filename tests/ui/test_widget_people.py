@@ -83,21 +83,33 @@ def test_a_person_who_was_not_called_is_heard_a_little_later(clocked: Page, site
     assert page.evaluate("told") == "Anything else?"
 
 
-def test_after_a_reload_only_what_is_new_is_counted(clocked: Page, site: ScriptedSite) -> None:
+def test_after_a_reload_the_words_that_the_visitor_has_not_seen_are_counted(clocked: Page, site: ScriptedSite) -> None:
+    def look() -> None:
+        with page.expect_response("**/widget/v1/messages"):
+            page.clock.run_for(SELDOM_MS)
+
     page = opened(clocked)
     site.answers("Free.")
     ask(page, "How much?")
     expect(answer(page)).to_have_text("Free.")
     site.says("Anything else?", "Anna")
+    look()
+    expect(page.locator(".operator")).to_contain_text("Anything else?")
+    site.says("Between two pages", "Anna")
     page.reload()
     launcher = page.locator(".launcher")
     expect(launcher).to_have_attribute("aria-controls", "panel")  # the whole widget is there
-    with page.expect_response("**/widget/v1/messages"):
-        page.clock.run_for(SELDOM_MS)
-    site.says("Still here?", "Anna")
-    with page.expect_response("**/widget/v1/messages"):
-        page.clock.run_for(SELDOM_MS)
+    look()
     expect(launcher).to_have_attribute("data-unread", "1")
+    site.says("Still here?", "Anna")
+    look()
+    expect(launcher).to_have_attribute("data-unread", "2")
+    page.get_by_role("button", name="Open chat, 2 new messages").click()
+    expect(page.locator(".operator")).to_have_count(3)
+    page.reload()
+    expect(launcher).to_have_attribute("aria-controls", "panel")
+    look()
+    expect(launcher).not_to_have_attribute("data-unread", "1")
 
 
 def test_nothing_is_asked_of_the_server_for_a_visitor_who_never_asked(clocked: Page, site: ScriptedSite) -> None:

@@ -100,7 +100,7 @@ export class Client {
   }
 
   private async beginNow(): Promise<string> {
-    const renewal = this.visitor.renewal;
+    const renewal = this.visitor.kept.renewal;
     try {
       return await this.become(renewal, this.captcha.is_needed && !renewal);
     } catch (error) {

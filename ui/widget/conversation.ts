@@ -98,10 +98,16 @@ export class Conversation {
       entries.splice(neighbour ? entries.findIndex((each) => each.key === neighbour) + 1 : entries.length, 0, entry);
     });
     this.set({ entries, person: history.person });
-    if (!this.is_loaded) return;
-    for (const entry of entries) {
+    const seen = entries.findIndex((entry) => entry.id === this.visitor.kept.seen);
+    for (const entry of entries.slice(seen + 1)) {
       if (entry.role === "operator" && !before.some((each) => each.key === entry.key)) this.listener.answered(entry);
     }
+  }
+
+  /** All that is here was shown to the visitor. */
+  see(): void {
+    const last = this.state.entries.findLast((entry) => entry.role === "operator");
+    if (last) this.visitor.see(last.id);
   }
 
   ask(question: string): void {

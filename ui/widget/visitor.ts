@@ -4,9 +4,10 @@ interface Kept {
   token: string | null;
   ends_at_ms: number;
   renewal: string | null;
+  /** The last message of the company's people that was shown to the visitor. */
+  seen: string | null;
 }
 
-const NOTHING: Kept = { token: null, ends_at_ms: 0, renewal: null };
 const SPARE_MS = 30_000;
 
 /** What the browser remembers of its visitor, by the widget's key: a token for an hour, and the right to a next one. */
@@ -14,7 +15,7 @@ export class Visitor {
   /** The conversation was left for a new one: calls under way may end, but nothing is remembered any more. */
   is_past = false;
   private readonly name: string;
-  private kept: Kept;
+  kept: Kept;
 
   constructor(key: string) {
     this.name = `parley.visitor.${key}`;
@@ -26,16 +27,16 @@ export class Visitor {
     return this.kept.ends_at_ms - SPARE_MS > Date.now() ? this.kept.token : null;
   }
 
-  get renewal(): string | null {
-    return this.kept.renewal;
-  }
-
   get is_known(): boolean {
     return this.token !== null || this.kept.renewal !== null;
   }
 
+  see(seen: string | null): void {
+    this.write({ ...this.kept, seen });
+  }
+
   keep(token: string, expires_in_s: number, renewal: string | null): void {
-    this.write({ token, ends_at_ms: Date.now() + expires_in_s * 1000, renewal });
+    this.write({ ...this.kept, token, ends_at_ms: Date.now() + expires_in_s * 1000, renewal });
   }
 
   /** The token is refused; the renewal may still be good. */
@@ -44,7 +45,7 @@ export class Visitor {
   }
 
   forget(): void {
-    this.write(NOTHING);
+    this.write(keptIn(null));
   }
 
   leave(): void {
@@ -67,9 +68,13 @@ export class Visitor {
 
 function read(name: string): Kept {
   try {
-    const kept = fields(JSON.parse(localStorage.getItem(name) ?? "null"));
-    return { token: text(kept.token), ends_at_ms: number(kept.ends_at_ms) ?? 0, renewal: text(kept.renewal) };
+    return keptIn(JSON.parse(localStorage.getItem(name) ?? "null"));
   } catch {
-    return NOTHING; // storage is forbidden, or another program's text is in it
+    return keptIn(null); // storage is forbidden, or another program's text is in it
   }
+}
+
+function keptIn(value: unknown): Kept {
+  const { token, ends_at_ms, renewal, seen } = fields(value);
+  return { token: text(token), ends_at_ms: number(ends_at_ms) ?? 0, renewal: text(renewal), seen: text(seen) };
 }

@@ -146,7 +146,8 @@ export class Widget {
       },
       asked: (text) => this.emit("message", { text }),
       answered: (answer) => {
-        if (!this.is_open) this.setUnread(this.unread + 1);
+        if (this.is_open) this.conversation.see();
+        else this.setUnread(this.unread + 1);
         this.emit("answer", { text: answer.text });
       },
     });
@@ -224,7 +225,10 @@ export class Widget {
     this.unread = count;
     const { launcher } = this.launch;
     if (count > 0) launcher.setAttribute("data-unread", count > 9 ? "9+" : String(count));
-    else launcher.removeAttribute("data-unread");
+    else {
+      launcher.removeAttribute("data-unread");
+      this.conversation.see();
+    }
     this.dress();
   }
 

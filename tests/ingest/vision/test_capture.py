@@ -35,10 +35,8 @@ from tests.support.rtsp import (
     silent_server,
 )
 
-# Until a worker captures, by hand: pytest tests/ingest/vision/test_capture.py -m soak
-pytestmark = pytest.mark.soak
-
-QUICK: dict[str, Any] = {"open_timeout_s": 5.0, "read_timeout_s": 1.0, "backoff_s": (0.05, 0.1, 0.2)}
+QUICK: dict[str, Any] = {"open_timeout_s": 5.0, "read_timeout_s": 5.0, "backoff_s": (0.05, 0.1, 0.2)}
+IMPATIENT = QUICK | {"read_timeout_s": 1.0}
 SOON_S = 5.0
 
 
@@ -126,7 +124,7 @@ def test_a_killed_server_is_found_again_with_another_resolution_and_other_camera
 
 @pytest.mark.parametrize("transport", ["tcp", "udp"])
 def test_a_frozen_server_is_noticed_and_found_again(history: History, transport: Any) -> None:
-    with running_server() as own, Capture(own.url(), transport=transport, on_change=history, **QUICK) as capture:
+    with running_server() as own, Capture(own.url(), transport=transport, on_change=history, **IMPATIENT) as capture:
         number = wait_for_frame(capture).number
         own.freeze()
         assert "no answer within 1 s" in history.state("reconnecting").message
@@ -226,12 +224,13 @@ def test_of_damaged_packets_no_damaged_picture_comes(history: History, damage: C
         with Capture(own.url(port=relay.port), on_change=history, **QUICK) as capture:
             number = wait_for_frame(capture).number
             relay.damage = damage(0.02, random.Random(7))
-            for _ in range(60):
+            last = number + 30
+            while number < last or not capture.status.damaged:
                 frame = wait_for_frame(capture, number)
                 number = frame.number
                 assert read_stamp(frame.image) is not None
+                assert number < last + 2000, "nothing is damaged"
             assert relay.changed > 0
-            assert capture.status.damaged > 0
             relay.damage = None
             wait_for_frame(capture, number + 20)
         assert history.states == ["online"]

@@ -1,0 +1,62 @@
+"""Processes that watch cameras beside that of a running server, on its database; and who has which stream."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from ingest.vision.supervisor import CameraSupervisor
+from store.camera_streams import camera_streams, live_places
+from tests.support.server import RunningServer
+
+
+class CameraWorker:
+    """Started as the server starts its own, and by nobody again when it dies."""
+
+    def __init__(self, server: RunningServer) -> None:
+        self._starter = CameraSupervisor(server.settings, server.database)
+        self._starter._begin()
+
+    def kill(self) -> None:
+        process_id = self._starter.process_id
+        assert process_id is not None, "the worker has ended by itself"
+        os.kill(process_id, signal.SIGKILL)
+
+    def close(self) -> None:
+        self._starter._end()
+
+
+@contextmanager
+def camera_worker(server: RunningServer) -> Iterator[CameraWorker]:
+    worker = CameraWorker(server)
+    try:
+        yield worker
+    finally:
+        worker.close()
+
+
+def owners(server: RunningServer) -> Counter[str]:
+    """How many streams each worker has; those that nobody has count for "nobody"."""
+    with server.database.read() as connection:
+        rows = connection.execute(sa.select(camera_streams.c.worker_id).where(camera_streams.c.deleted_at.is_(None)))
+        return Counter(row.worker_id or "nobody" for row in rows)
+
+
+def live_workers(server: RunningServer) -> set[str]:
+    """Those that were heard of lately."""
+    with server.database.write() as connection:
+        return set(live_places(connection, seen_within_s=server.settings.camera_lease_s))
+
+
+def own_worker(server: RunningServer) -> int:
+    """The process that the server started to watch cameras; 0 where there is none at the moment."""
+    for child in server.child_ids():
+        if b"ingest.vision.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+            return child
+    return 0
