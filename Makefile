@@ -33,7 +33,7 @@ test: ## runs every test
 	@scripts/set-up dev
 	@$(MAKE) --no-print-directory web
 	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: the tests that need them are skipped."
-	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 || true
+	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 ssd-mobilenet-v2-coco || true
 	@scripts/install-mcp-tools || echo "The MCP tools of npm are missing: the tests that need them are skipped."
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 

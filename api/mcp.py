@@ -21,12 +21,12 @@ from store.settings import Settings
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # More at once would wait for each other's interpreter lock, which costs more than the work (`python -m bench.mcp`).
-_admissions = Threads(2, "mcp-admission")
+_admissions = Threads(2, 2, "mcp-admission")
 
 
 async def admit(request: Request) -> Admitted | Response:
     """Who calls, or the 403, 401 or 429 that answers them."""
-    return await _admissions.run(_admit, request)
+    return await _admissions.run("", _admit, request)
 
 
 def _admit(request: Request) -> Admitted | Response:

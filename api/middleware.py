@@ -3,6 +3,7 @@ more requests than the server takes at once."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Mapping
@@ -69,6 +70,12 @@ class RequestLog:
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
                 await self.app(scope, receive, send_with_id)
+            except asyncio.CancelledError:
+                # The server stops, and waits for this request no longer.
+                if status != 0:
+                    raise
+                stopping = Unavailable("The server is stopping.", retry_after_s=5)
+                await error_response(stopping, scope["path"])(scope, receive, send_with_id)
             # The last line of defence: whatever was not foreseen is logged here and answered without details.
             except Exception:
                 log.exception("request failed", method=scope["method"], path=scope["path"])

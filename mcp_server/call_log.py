@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -55,7 +55,7 @@ class Measured:
     items: int | None = None
     characters: int | None = None
     error: str | None = None
-    _began: float = field(default_factory=time.perf_counter)
+    began_s: float = field(default_factory=time.perf_counter)
 
     def result(self, result: BaseModel, characters: int | None = None) -> None:
         """Notes a tool's result: the items of a list, or one thing; `characters` of the text that is answered."""
@@ -65,7 +65,7 @@ class Measured:
 
     @property
     def duration_ms(self) -> float:
-        return round((time.perf_counter() - self._began) * 1000, 2)
+        return round((time.perf_counter() - self.began_s) * 1000, 2)
 
 
 class CallLog:
@@ -84,9 +84,13 @@ class CallLog:
         self._lost = 0
 
     @contextmanager
-    def recording(self, caller: Caller, tool: str, arguments: Mapping[str, Any] | None) -> Iterator[Measured]:
-        """Notes the call that runs inside, whether it ends well or not; what it raises goes on to the caller."""
-        at, measured = now(), Measured()
+    def recording(
+        self, caller: Caller, tool: str, arguments: Mapping[str, Any] | None, *, since_s: float | None = None
+    ) -> Iterator[Measured]:
+        """Notes the call that runs inside, whether it ends well or not; what it raises goes on to the caller. It took
+        from `since_s` on (of `time.perf_counter`), where it had to wait for its turn."""
+        measured = Measured() if since_s is None else Measured(began_s=since_s)
+        at = now() - timedelta(seconds=time.perf_counter() - measured.began_s)
         try:
             yield measured
         except (ToolError, MCPError) as error:

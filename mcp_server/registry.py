@@ -105,6 +105,11 @@ class Registry:
             if (tool.feature is None or tool.feature in tenant.features) and (sees_analysis or not tool.of_analysis)
         ]
 
+    def searches(self, name: str) -> bool:
+        """Whether the tool may wait for the embedding model."""
+        tool = self._tools.get(name)
+        return tool is not None and "query" in tool.arguments.model_fields
+
     def call(self, context: ToolContext, name: str, arguments: dict[str, Any] | None) -> BaseModel:
         """The tool's result. Raises ToolNotFound, InvalidArguments or ToolError."""
         tool = self._tools.get(name)

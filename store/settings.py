@@ -85,7 +85,8 @@ class Settings(BaseSettings):
     vision_models: CommaSeparated = Field(
         (),
         description="Own detectors: `objects=PATH`, and so for poses, plates, ppe, fire, people (re-identification) "
-        "and ru_plates, comma-separated; an ONNX file or an OpenVINO folder. Empty: the best that are installed.",
+        "and ru_plates, comma-separated; an ONNX file, an OpenVINO folder, or a name of `parley models list`. "
+        "Empty: the best that are installed.",
     )
     vision_engine: Literal["parley", "ultralytics"] = Field(
         "parley",

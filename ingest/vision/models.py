@@ -18,7 +18,7 @@ text of Russian plates."""
 
 # Names of `parley models list`, then of files and folders in PARLEY_MODELS_DIR.
 _KNOWN: Mapping[Role, tuple[str, ...]] = {
-    "objects": ("yolov8n-coco", "yolov8n-coco-int8-openvino", "yolo11n-coco"),
+    "objects": ("yolov8n-coco", "yolov8n-coco-int8-openvino", "yolo11n-coco", "ssd-mobilenet-v2-coco"),
     "poses": ("yolov8n-pose", "yolov8n-pose-int8-openvino"),
     "plates": ("plate-detector-fastanpr", "plate-detector-yolov5n"),
     "ppe": ("ppe-helmet-vest-yolov5n",),
@@ -66,9 +66,11 @@ def _named(settings: Settings) -> dict[Role, Path]:
     named: dict[Role, Path] = {}
     for text in settings.vision_models:
         role, _, place = text.partition("=")
-        path = Path(place)
-        if role not in get_args(Role) or not path.exists():
-            raise InvalidRequest(f"PARLEY_VISION_MODELS: {text[:200]!r} is no role and path that exists.")
+        path = _installed(settings, place) or Path(place)
+        if role not in get_args(Role) or not place or not path.exists():
+            raise InvalidRequest(
+                f"PARLEY_VISION_MODELS: {text[:200]!r} is no role and path that exists, nor a model that is installed."
+            )
         named[cast(Role, role)] = path
     return named
 

@@ -1,4 +1,5 @@
-"""Opens exported YOLO networks: OpenVINO folders and ONNX files, as ultralytics and YOLOv5 write them."""
+"""Opens exported YOLO networks: OpenVINO folders and ONNX files, as ultralytics and YOLOv5 write them; and the SSD
+networks of TensorFlow's zoo, which answer in the same form (`ssd`)."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ingest.vision.network_files import KEYPOINTS, NetworkUnusable, Task, read_sheet
 from ingest.vision.network_runtimes import Engine, Runtime, runtime_for, start
+from ingest.vision.ssd import NAMES, SsdEngine, graph_in
 from ingest.vision.yolo import GREY, Floats, Layout
 
 PEOPLE = ("person",)
@@ -64,6 +66,9 @@ def open_network(folder_or_file: Path, threads: int, runtime: Runtime | None = N
     """
     if threads < 1:
         raise ValueError("a network needs a thread")
+    if (graph := graph_in(folder_or_file)) is not None:
+        engine: Engine = SsdEngine(graph, threads)
+        return Network(NAMES, engine.size, "v5", "detect", "openvino", engine)
     sheet = read_sheet(folder_or_file)
     chosen = runtime_for(sheet.graph, runtime)
     engine = start(sheet.graph, chosen, sheet.size, threads)

@@ -14,8 +14,10 @@ from PIL import Image
 from ingest.vision.detect_poses import poses_of
 from ingest.vision.network_files import NetworkUnusable
 from ingest.vision.network_runtimes import Runtime
-from ingest.vision.networks import VEHICLES, Network, open_network
+from ingest.vision.networks import PEOPLE, VEHICLES, Network, open_network
 from ingest.vision.yolo import Boxes, boxes_of, fit_into, letterbox
+from store import weights
+from store.settings import load_settings
 
 SHARED = Path(__file__).parents[4] / "shared"
 MODELS, PICTURES = SHARED / "models", SHARED / "data" / "vision"
@@ -112,6 +114,28 @@ def test_an_openvino_network_knows_its_classes_and_finds_four_people_and_a_bus()
     assert (found.count("person"), found.count("bus")) == (4, 1)
     (bus,) = boxes.xyxy[boxes.classes == 5]
     assert np.abs(bus - [23, 231, 805, 757]).max() < 40  # where the unquantized network sees it
+
+
+def test_the_permissive_network_finds_people_and_a_bus_in_the_same_form() -> None:
+    folder = weights.find(load_settings(), "ssd-mobilenet-v2-coco")
+    if folder is None:
+        pytest.skip("ssd-mobilenet-v2-coco is not installed: parley models pull ssd-mobilenet-v2-coco")
+    network = open_network(folder, threads=1)
+    assert (network.layout, network.task, len(network.names)) == ("v5", "detect", 80)
+    assert network.numbers_of(PEOPLE + VEHICLES) == (0, 1, 2, 3, 5, 7)
+    assert (network.names[79], network.names[60]) == ("toothbrush", "dining table")
+    boxes = boxes_in(network, picture_of("bus.jpg"))
+    found = [network.names[number] for number in boxes.classes]
+    assert found.count("bus") == 1
+    assert 2 <= found.count("person") <= 4
+    (bus,) = boxes.xyxy[boxes.classes == 5]
+    assert np.abs(bus - [2, 232, 810, 727]).max() < 40
+
+
+def test_another_graph_of_tensorflow_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "frozen_inference_graph.pb").write_bytes(b"\n\x05hello")
+    with pytest.raises(NetworkUnusable, match="no SSD detector"):
+        open_network(tmp_path, threads=1)
 
 
 def test_a_pose_network_finds_people_with_their_key_points() -> None:
