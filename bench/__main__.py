@@ -24,6 +24,7 @@ BENCHES = (
     "vision",
     "vision_reading",
     "vision_scenarios",
+    "vision_engines",
 )
 
 

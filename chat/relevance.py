@@ -7,8 +7,8 @@ multilingual encoder; another encoder needs a fit of its own. `ORDER` was fitted
 passages, on the questions in `demo`, `bench/questions/development.toml`, `development_far.toml` and XQuAD (a twentieth
 of the weight each). `ANSWERS` (a logistic regression) tells answered questions from unanswerable ones; it was fitted on
 `demo`, `development` and `bench/knowledge`, and a fit with `development_far` was no better. Its bound is 0.2 below the
-fitted one, by choice: on `development` fewer answers were refused so. `python -m bench.relevance_fit` fits anew, to
-values close to these.
+fitted one, by choice: on `development` fewer answers were refused so. `python -m bench.relevance_fit` fits both anew,
+with `bench/knowledge` in the place of XQuAD.
 """
 
 from __future__ import annotations
