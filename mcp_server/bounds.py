@@ -15,7 +15,7 @@ from mcp_server.tools.communication_card import CommunicationCard
 from mcp_server.tools.shapes import shorten
 from rag.language_model import estimate_tokens
 
-_LENGTHS = (600, 400, 250, 150, 100, 60, 30)
+_LENGTHS = (600, 400, 250, 150, 100, 60, 30, 15)
 
 
 def bounded(result: BaseModel, most_tokens: int = MOST_TOKENS) -> BaseModel:
@@ -31,9 +31,9 @@ def bounded(result: BaseModel, most_tokens: int = MOST_TOKENS) -> BaseModel:
 
 
 def _fits(result: BaseModel, most_tokens: int) -> bool:
-    text = to_json(result, by_alias=True).decode()
-    # A token is a character at least; counting takes as long as all else.
-    return len(text) <= most_tokens or estimate_tokens(text) <= most_tokens
+    text = to_json(result, by_alias=True)
+    # A token is a byte at least; counting takes as long as all else.
+    return len(text) <= most_tokens or estimate_tokens(text.decode()) <= most_tokens
 
 
 def _cut(model: BaseModel, characters: int) -> BaseModel:

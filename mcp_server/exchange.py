@@ -35,6 +35,9 @@ log = structlog.get_logger(__name__)
 
 Answer = dict[str, Any]
 
+_MESSAGE_CHARACTERS = 1_000
+_DATA_CHARACTERS = 200
+
 
 @dataclass
 class _Exchange:
@@ -116,5 +119,15 @@ async def _served(
 
 
 def _error(identifier: types.RequestId | None, error: types.ErrorData) -> Answer:
+    """The SDK repeats in `data` and in messages what the client named, however long that is."""
     told = error.model_dump(mode="json", by_alias=True, exclude_none=True)
+    told["message"] = told["message"][:_MESSAGE_CHARACTERS]
+    if "data" in told:
+        told["data"] = _shown(told["data"])
     return {"jsonrpc": "2.0", "id": identifier, "error": told}
+
+
+def _shown(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _shown(value) for name, value in data.items()}
+    return data[:_DATA_CHARACTERS] if isinstance(data, str) else data

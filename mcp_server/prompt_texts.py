@@ -123,6 +123,13 @@ $calls
 отмечено: скажи, что их надо проверить.""",
 )
 
+AGAINST_LAST_WEEK = ("against the week before", "к предыдущей неделе")
+AGAINST_SAME_WEEKDAYS = (
+    "against the same weekdays of last week, $first to $last: compare with `total` of the fourth result, and pass over"
+    " `before` and `change`, which are of other weekdays",
+    "к тем же дням прошлой недели, с $first по $last: сравни с `total` четвёртого ответа, а `before` и `change` не"
+    " бери, они о других днях недели",
+)
 QUALITY = (
     """Write the quality report for the week of $monday to $sunday.
 
@@ -132,7 +139,7 @@ Then get_qc_evaluation with the communication_id of each of the first three item
 weakest criteria.
 
 Then write:
-- The week in figures: conversations, their average score, and how both changed against the week before.
+- The week in figures: conversations, their average score, and how both changed $against.
 - The three weakest criteria, with their scores.
 - Employees: the best and the weakest, with scores; who has fewer than three evaluations cannot be compared: say so.
 - Examples to listen to: what was missed in each, with a link.
@@ -145,7 +152,7 @@ $calls
 критерии.
 
 Затем напиши:
-- Неделя в цифрах: сколько разговоров, средняя оценка, как то и другое изменилось к прошлой неделе.
+- Неделя в цифрах: сколько разговоров, средняя оценка, как то и другое изменилось $against.
 - Три самых слабых критерия с оценками.
 - Сотрудники: лучшие и слабейшие с оценками; у кого оценок меньше трёх, тех не сравнивай и скажи об этом.
 - Примеры, которые стоит послушать: что упущено в каждом, со ссылкой.

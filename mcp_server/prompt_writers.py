@@ -92,20 +92,34 @@ def promises_of_the_week(context: ToolContext, language: str, values: Values) ->
 
 def weekly_quality_report(context: ToolContext, language: str, values: Values) -> str:
     day = today(context)
-    monday, sunday = _week_of(day if values.get("week") == "this" else day - timedelta(days=7))
-    period = {"from": monday.isoformat(), "to": min(sunday, day).isoformat()}
+    is_whole = values.get("week") != "this"
+    monday, sunday = _week_of(day - timedelta(days=7) if is_whole else day)
+    last = min(sunday, day)
+    period = _period(monday, last)
+    # What get_period_metrics calls "before" are as many days: of a week that goes on, those before Monday.
+    earlier = _period(monday - timedelta(days=7), last - timedelta(days=7))
+    compared: list[Call] = [] if is_whole else [("get_period_metrics", earlier)]
     calls = _calls(
         ("get_period_metrics", period),
         ("rank_qc", {**period, "group_by": "criterion", "order": "worst", "min_evaluations": 1, "limit": 5}),
         ("rank_qc", {**period, "group_by": "person", "min_evaluations": 1, "limit": 50}),
+        *compared,
     )
-    return texts.filled(texts.QUALITY, language, calls=calls, monday=period["from"], sunday=period["to"])
+    against = texts.AGAINST_LAST_WEEK if is_whole else texts.AGAINST_SAME_WEEKDAYS
+    return texts.filled(
+        texts.QUALITY,
+        language,
+        calls=calls,
+        monday=period["from"],
+        sunday=period["to"],
+        against=texts.filled(against, language, first=earlier["from"], last=earlier["to"]),
+    )
 
 
 def complaint_review(context: ToolContext, language: str, values: Values) -> str:
     last = today(context)
     first = last - timedelta(days=int(values.get("days", "30")) - 1)
-    period = {"from": first.isoformat(), "to": last.isoformat()}
+    period = _period(first, last)
     calls = _calls(
         ("search_communications", {"category": "complaint", **period, "limit": 50}),
         ("rank_signals", {**period, "signal": "requested_resolution", "group_by": "value"}),
@@ -122,6 +136,10 @@ def find_answer(context: ToolContext, language: str, values: Values) -> str:
 def _week_of(day: date) -> tuple[date, date]:
     monday = day - timedelta(days=day.weekday())
     return monday, monday + timedelta(days=6)
+
+
+def _period(first: date, last: date) -> dict[str, str]:
+    return {"from": first.isoformat(), "to": last.isoformat()}
 
 
 def _calls(*calls: Call) -> str:

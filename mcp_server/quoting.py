@@ -13,7 +13,8 @@ from rag.language_model import estimate_tokens
 from rag.prompt_data import UNSEEN
 
 MOST_TOKENS = 19_000  # of an answer of about 20,000, with room for what carries it
-PIECE_CHARACTERS = 15_000  # even of digits alone it fits an answer
+PIECE_CHARACTERS = 15_000
+PIECE_TOKENS = 17_000  # fits an answer with what stands around it
 FOOT_TOKENS = 100
 
 # str.splitlines() takes every line break away before.
@@ -82,7 +83,10 @@ def fit(blocks: Iterable[Block], first: Place | None, room: int) -> tuple[list[s
 
 
 def _piece_end(text: str, start: int) -> int:
-    end = start + PIECE_CHARACTERS
+    end = min(start + PIECE_CHARACTERS, len(text))
+    # Some scripts and signs have several tokens a character.
+    while end - start > 1 and estimate_tokens(quote(text[start:end])) > PIECE_TOKENS:
+        end = start + (end - start) * 2 // 3
     if end >= len(text):
         return len(text)
     border = max(text.rfind(space, end - 200, end) for space in " \n")

@@ -1,4 +1,4 @@
-"""A tool's result as a model reads it best: the same facts as the JSON in fewer tokens, and what is quoted marked so.
+"""A tool's result as a model reads it best: the same facts as the JSON without its signs, and what is quoted marked so.
 
 Clients of newer protocol versions get the JSON as structured content; most of them show their model the text alone.
 """

@@ -18,6 +18,8 @@ from store.database import Database
 
 MOST_TOKENS = 20_000
 """About so many has an answer, whatever was asked."""
+_SHOWN_CHARACTERS = 100  # of what a client named
+_MESSAGE_CHARACTERS = 500
 
 
 class Arguments(BaseModel):
@@ -114,21 +116,28 @@ class Registry:
         """The tool's result. Raises ToolNotFound, InvalidArguments or ToolError."""
         tool = self._tools.get(name)
         if tool is None or tool not in self.list_tools(context.tenant, sees_analysis=context.sees_analysis):
-            raise ToolNotFound(f"tool not found: {name[:100]}")
+            raise ToolNotFound(f"tool not found: {name[:_SHOWN_CHARACTERS]}")
         try:
             # From JSON, so that a number in quotes is no number; dates still come as text.
-            checked = tool.arguments.model_validate_json(json.dumps(arguments or {}), strict=True)
+            given = {name: _whole(value) for name, value in (arguments or {}).items()}
+            checked = tool.arguments.model_validate_json(json.dumps(given), strict=True)
         except (ValidationError, ValueError) as error:
             raise InvalidArguments(f"invalid arguments of {name}: {_first_problem(error)}") from None
         return tool.function(context, checked)
+
+
+def _whole(value: Any) -> Any:
+    """10 for 10.0, which is an integer by JSON Schema: some clients send every number as a float. No tool takes
+    fractions, or numbers inside of lists or objects."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _first_problem(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return "not valid JSON"
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
+    where = ".".join(str(part) for part in first["loc"])[:_SHOWN_CHARACTERS]  # a name may be the client's
+    message = first["msg"].removeprefix("Value error, ")[:_MESSAGE_CHARACTERS]
     return f"{where}: {message}" if where else message
 
 

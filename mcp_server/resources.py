@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_server.cards import SCHEME, Card, camera_card, communication_card, document_card, person_card, uri_of
 from mcp_server.quoting import Place, one_line
-from mcp_server.registry import ToolContext, ToolError
+from mcp_server.registry import Arguments, ToolContext, ToolError
 from mcp_server.tools.shapes import cursor_position, local_time, make_cursor
 from store import catalog, communications
 from store.catalog import Kind
@@ -83,6 +83,12 @@ KINDS: dict[Kind, _Kind] = {
 }
 
 
+class _Listing(Arguments):
+    """What resources/list takes."""
+
+    cursor: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Listed:
     """Lists are newest first by `at`, then id, over all kinds."""
@@ -99,7 +105,7 @@ class _Listed:
 def list_resources(context: ToolContext, cursor: str | None, *, version: str) -> types.ListResourcesResult:
     """A page over all kinds that the caller may see. Raises MCPError for a cursor that is not ours."""
     try:
-        position = cursor_position(cursor)
+        position = cursor_position(_Listing(cursor=cursor))
     except ToolError:
         raise MCPError(
             types.INVALID_PARAMS, "cursor: is not one of resources/list; leave it out to begin again"
@@ -116,7 +122,7 @@ def list_resources(context: ToolContext, cursor: str | None, *, version: str) ->
     last = items[PAGE - 1] if len(items) > PAGE else None
     return types.ListResourcesResult(
         resources=[_resource(context, item, sizes.get(item.id), version) for item in items[:PAGE]],
-        next_cursor=make_cursor(at=last.at.isoformat(), id=last.id) if last is not None else None,
+        next_cursor=make_cursor(_Listing(), at=last.at.isoformat(), id=last.id) if last is not None else None,
     )
 
 

@@ -33,10 +33,9 @@ def without_controls(text: str) -> str:
 
 def cut_to_tokens(text: str, max_tokens: int) -> str:
     """`text`, or as much of its beginning as fits, with an ellipsis."""
-    text = text[: max_tokens * 5]  # no text has more characters to an estimated token
-    if estimate_tokens(text) <= max_tokens:
+    low, high = 0, min(len(text), max_tokens * 6)  # hardly a text has more characters to an estimated token
+    if high == len(text) and estimate_tokens(text) <= max_tokens:
         return text
-    low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(text[:middle]) < max_tokens else (low, middle - 1)

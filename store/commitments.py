@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,6 +17,8 @@ from store.speakers import communication_speakers
 
 Order = Literal["newest", "due"]
 _WILD_FROM = 4
+_SAMPLE = 10_000  # promises that tell how rare a word is
+_MOST_WEIGHED = 2_000  # finds that are ordered here; of more that are equal the database walks to the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +79,100 @@ def list_commitments(
     tenant_id: str, connection: Connection, wanted: Wanted, *, order: Order, limit: int, after: Place | None = None
 ) -> list[Promise]:
     """Those of the newest conversation first, or those that are due first; the latter have a deadline."""
-    query = (
-        sa.select(*_COLUMNS)
-        .join(communications, _OF.id == _ITEM.communication_id)
-        .where(_ITEM.tenant_id == tenant_id, _OF.tenant_id == tenant_id, _IS_COMMITMENT)
-    )
+    query = _select(tenant_id, order).where(*_conditions(tenant_id, wanted))
     if order == "newest" and wanted.is_of_all:
         # Read along the communications, as many as the page needs; all promises would be sorted else.
         query = query.where(_ITEM.communication_id.in_(_newest_with_any(tenant_id, connection, wanted, limit, after)))
-    for condition in _conditions(tenant_id, wanted):
-        query = query.where(condition)
-    if order == "due":
-        query = query.where(_ITEM.due_on.is_not(None)).order_by(_ITEM.due_on, _ITEM.id)
-    else:
-        query = query.order_by(_OF.occured_at.desc(), _OF.id.desc(), _ITEM.id)
     if after is not None:
         query = query.where(_behind(order, after))
     return [Promise(*row) for row in connection.execute(query.limit(limit))]
 
 
-def _newest_with_any(
-    tenant_id: str, connection: Connection, wanted: Wanted, limit: int, after: Place | None
+def list_best(tenant_id: str, connection: Connection, wanted: Wanted, *, order: Order, limit: int) -> list[Promise]:
+    """At most `limit` of those that hold a word part, in the order that is asked for. Where there are more, they are
+    those with the most and the rarest parts, and of equals the first: no common word hides a rare one."""
+    assert wanted.word_parts
+    assert limit < _MOST_WEIGHED
+    holding = _holding(tenant_id, wanted, order)
+    ids = list(connection.execute(sa.select(_ITEM.id).where(*holding).limit(limit + 1)).scalars())
+    if len(ids) > limit:
+        ids = _best(tenant_id, connection, wanted, holding, order, limit)
+    return [Promise(*row) for row in connection.execute(_select(tenant_id, order).where(_ITEM.id.in_(ids)))]
+
+
+def _best(
+    tenant_id: str,
+    connection: Connection,
+    wanted: Wanted,
+    holding: Sequence[sa.ColumnElement[bool]],
+    order: Order,
+    limit: int,
 ) -> list[str]:
-    """The ids of the newest communications with a promise, the one that the page before ended in included."""
-    has_any = sa.exists().where(_ITEM.communication_id == _OF.id, _IS_COMMITMENT)
-    query = sa.select(_OF.id).where(_OF.tenant_id == tenant_id, has_any)
-    for condition in _conditions(tenant_id, wanted):
-        query = query.where(condition)
+    """The ids of `limit` of more than so many, the heaviest."""
+    weight = _weight(tenant_id, connection, wanted.word_parts)
+    heaviest = (
+        sa.select(_ITEM.id, _ITEM.communication_id, _ITEM.due_on, weight.label("weight"))
+        .where(*holding)
+        .order_by(sa.desc("weight"))
+        .limit(_MOST_WEIGHED)
+        .subquery()
+    )
+    at = (heaviest.c.due_on,) if order == "due" else (_OF.occured_at, _OF.id)
+    query = sa.select(heaviest.c.weight, heaviest.c.id, *at).join(communications, _OF.id == heaviest.c.communication_id)
+    found = [(row[0], row[1], tuple(row[2:])) for row in connection.execute(query.where(_OF.tenant_id == tenant_id))]
+    found.sort(key=lambda each: each[1])
+    found.sort(key=lambda each: each[2], reverse=order == "newest")
+    found.sort(key=lambda each: each[0], reverse=True)
+    last = found[limit - 1][0]
+    if len(found) < _MOST_WEIGHED or found[-1][0] < last:
+        return [id_ for _, id_, _ in found[:limit]]
+    heavier = [id_ for heavy, id_, _ in found if heavy > last]
+    # So many are as heavy as the last that the first of them are soon met in their order.
+    equals = _select(tenant_id, order).with_only_columns(_ITEM.id).where(*holding, weight == last)
+    if order == "newest":
+        newest = _newest_with_any(
+            tenant_id, connection, wanted, limit, None, *_of_item(tenant_id, wanted), weight == last
+        )
+        equals = equals.where(_ITEM.communication_id.in_(newest))
+    return heavier + list(connection.execute(equals.limit(limit - len(heavier))).scalars())
+
+
+def _weight(tenant_id: str, connection: Connection, parts: Sequence[str]) -> sa.ColumnElement[int]:
+    """What the parts that a promise holds weigh together, the rarer the more; whole numbers, which compare exactly."""
+    sample = sa.select(_ITEM.content).where(_ITEM.tenant_id == tenant_id, _IS_COMMITMENT).limit(_SAMPLE).subquery()
+    held = (sa.func.coalesce(sa.func.sum(sa.case((_holds(sample.c.content, part), 1), else_=0)), 0) for part in parts)
+    total, *counts = connection.execute(sa.select(sa.func.count(), *held).select_from(sample)).one()
+    weights = (round(1000 * math.log1p((total + 1) / (count + 1))) for count in counts)
+    cases = [sa.case((_holds(_ITEM.content, part), each), else_=0) for part, each in zip(parts, weights, strict=True)]
+    together: sa.ColumnElement[int] = cases[0]
+    for each in cases[1:]:
+        together = together + each
+    return together
+
+
+def _select(tenant_id: str, order: Order) -> sa.Select[Any]:
+    query = (
+        sa.select(*_COLUMNS)
+        .join(communications, _OF.id == _ITEM.communication_id)
+        .where(_ITEM.tenant_id == tenant_id, _OF.tenant_id == tenant_id, _IS_COMMITMENT)
+    )
+    if order == "due":
+        return query.where(_ITEM.due_on.is_not(None)).order_by(_ITEM.due_on, _ITEM.id)
+    return query.order_by(_OF.occured_at.desc(), _OF.id.desc(), _ITEM.id)
+
+
+def _newest_with_any(
+    tenant_id: str,
+    connection: Connection,
+    wanted: Wanted,
+    limit: int,
+    after: Place | None,
+    *which: sa.ColumnElement[bool],
+) -> list[str]:
+    """The ids of the newest communications of the period with such a promise, the one that the page before ended in
+    included."""
+    has_any = sa.exists().where(_ITEM.communication_id == _OF.id, _IS_COMMITMENT, *which)
+    query = sa.select(_OF.id).where(_OF.tenant_id == tenant_id, has_any, *_in_period(wanted))
     if after is not None:
         query = query.where(sa.tuple_(_OF.occured_at, _OF.id) <= _conversation_at(after))
     return list(connection.execute(query.order_by(_OF.occured_at.desc(), _OF.id.desc()).limit(limit + 1)).scalars())
@@ -122,6 +192,30 @@ def _behind(order: Order, place: Place) -> sa.ColumnElement[bool]:
 
 
 def _conditions(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
+    return [*_of_item(tenant_id, wanted), *_in_period(wanted)]
+
+
+def _in_period(wanted: Wanted) -> list[sa.ColumnElement[bool]]:
+    found: list[sa.ColumnElement[bool]] = []
+    if wanted.since is not None:
+        found.append(_OF.occured_at >= wanted.since)
+    if wanted.until is not None:
+        found.append(_OF.occured_at < wanted.until)
+    return found
+
+
+def _holding(tenant_id: str, wanted: Wanted, order: Order) -> list[sa.ColumnElement[bool]]:
+    """That it is wanted, told of the promise alone: the conversation is looked at where a word was found."""
+    found = [_ITEM.tenant_id == tenant_id, _IS_COMMITMENT, *_of_item(tenant_id, wanted)]
+    if order == "due":
+        found.append(_ITEM.due_on.is_not(None))
+    if period := _in_period(wanted):
+        there = sa.exists().where(_OF.tenant_id == tenant_id, _OF.id == _ITEM.communication_id, *period)
+        found.append(there.correlate(summary_items))
+    return found
+
+
+def _of_item(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
     found: list[sa.ColumnElement[bool]] = []
     if wanted.speaker_id is not None:
         there = communication_speakers.c
@@ -138,25 +232,17 @@ def _conditions(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
                 _ITEM.communication_id.in_(as_client),
             )
         )
-    if wanted.since is not None:
-        found.append(_OF.occured_at >= wanted.since)
-    if wanted.until is not None:
-        found.append(_OF.occured_at < wanted.until)
     if wanted.due_from is not None:
         found.append(_ITEM.due_on >= wanted.due_from)
     if wanted.due_to is not None:
         found.append(_ITEM.due_on <= wanted.due_to)
     if wanted.word_parts:
-        # Looked for by itself, along the promises alone.
-        named = summary_items.alias("named").c
-        patterns = dict.fromkeys(pattern for part in wanted.word_parts for pattern in _patterns(part))
-        holding = sa.select(named.id).where(
-            named.tenant_id == tenant_id,
-            named.item_type == _COMMITMENT,
-            sa.or_(*(named.content.like(pattern, escape="\\") for pattern in patterns)),
-        )
-        found.append(_ITEM.id.in_(holding))
+        found.append(sa.or_(*(_holds(_ITEM.content, part) for part in wanted.word_parts)))
     return found
+
+
+def _holds(content: sa.ColumnElement[str], part: str) -> sa.ColumnElement[bool]:
+    return sa.or_(*(content.like(pattern, escape="\\") for pattern in _patterns(part)))
 
 
 def _patterns(part: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ingest.analysis.catalogs import category_label
 from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, clock, deadline_of, part, uri_of
@@ -19,6 +20,8 @@ from store.speakers import Participant
 SUMMARY_CHARACTERS = 4_000
 MOST_ITEMS = 30
 MOST_PEOPLE = 50
+_REST = 500_000_000
+"""What the card has no room for stands behind the text, as blocks from this index on, which no turn has."""
 
 _HEARD_LABEL = re.compile(r"SPEAKER_\d{1,3}")  # given by recognition, so no word of anybody
 
@@ -32,19 +35,25 @@ def communication_card(context: ToolContext, communication_id: str, place: Place
         first_idx = place.index if place is not None else 0
         content = communications.list_content(context.tenant_id, connection, communication_id, first_idx=first_idx)
         people = speakers.list_participants(context.tenant_id, connection, communication_id)
-        shows_analysis = context.sees_analysis and place is None
-        items = analysis.list_items(context.tenant_id, connection, communication_id) if shows_analysis else []
+        items = analysis.list_items(context.tenant_id, connection, communication_id) if context.sees_analysis else []
     words = Words(context)
     names = _Voices(context, words, people, content)
+    uri = uri_of("communications", communication_id)
+    rest = _Rest(words, uri)
+    listed = _items(words, items, rest)
+    legend = _legend(words, names, rest)
     head = [words.heading(found.communication.kind, place), *_facts(context, words, found, place), words["note"]]
     if place is None:
         head += words.section("title", found.communication.title, level="")
-    if shows_analysis:
-        head += _analysis(context, words, found, items)
-    if names.legend:
-        head += [f"## {words['participants']}", *names.legend]
-    head.append(f"## {words['text']}")
-    return part(words, head, _turns(context, words, names, content), place, uri_of("communications", communication_id))
+        if context.sees_analysis:
+            head += words.section("summary", shorten(found.summary_text or "", SUMMARY_CHARACTERS))
+            head += words.section("report", shorten(found.user_summary or "", SUMMARY_CHARACTERS))
+        head += listed
+    head += legend
+    if first_idx < _REST:
+        head.append(f"## {words['text']}")
+    blocks = chain(_turns(context, words, names, content), rest.blocks[max(first_idx - _REST, 0) :])
+    return part(words, head, blocks, place, uri)
 
 
 def _facts(context: ToolContext, words: Words, found: Details, place: Place | None) -> list[str]:
@@ -67,24 +76,69 @@ def _facts(context: ToolContext, words: Words, found: Details, place: Place | No
     return ["\n".join(f"- {line}" for line in lines)]
 
 
-def _analysis(context: ToolContext, words: Words, found: Details, items: Sequence[Item]) -> list[str]:
-    lines = words.section("summary", shorten(found.summary_text or "", SUMMARY_CHARACTERS))
-    lines += words.section("report", shorten(found.user_summary or "", SUMMARY_CHARACTERS))
-    for name, item_type in (("promises", "commitment"), ("facts", "criteria")):
-        chosen = [item for item in items if item.item_type == item_type][:MOST_ITEMS]
+class _Rest:
+    """What goes behind the text, and the lines that say so where it was left out."""
+
+    def __init__(self, words: Words, uri: str) -> None:
+        self._words = words
+        self._uri = uri
+        self.blocks: list[Block] = []
+
+    def take(self, shown: int, blocks: Sequence[tuple[str, str]]) -> list[str]:
+        """Keeps those behind the first `shown`, and gives the line that tells where they are."""
+        if len(blocks) <= shown:
+            return []
+        first = _REST + len(self.blocks)
+        for index, (heading, text) in enumerate(blocks[shown:], start=first):
+            self.blocks.append(Block(index, heading, text))
+        words = self._words
+        return [f"{shown} {words['of']} {len(blocks)}; {words['rest']} {self._uri}?from={first}"]
+
+
+def _items(words: Words, items: Sequence[Item], rest: _Rest) -> list[str]:
+    """Promises, and what was found under the keys of the category."""
+    lines: list[str] = []
+    for section, name, item_type in (("promises", "promise", "commitment"), ("facts", "fact", "criteria")):
+        chosen = [item for item in items if item.item_type == item_type]
         if chosen:
-            lines.append(f"## {words[name]}")
-            lines += [_item(words, item) for item in chosen]
+            lines.append(f"## {words[section]}")
+            lines += [_item(words, item) for item in chosen[:MOST_ITEMS]]
+            blocks = [
+                (" ".join(filter(None, (f"{words[name]} {number}", _said(words, item)))), _text(item))
+                for number, item in enumerate(chosen, start=1)
+            ]
+            lines += rest.take(MOST_ITEMS, blocks)
     return lines
 
 
 def _item(words: Words, item: Item) -> str:
-    """A promise with its deadline, or what was found under a key of the category."""
-    text = shorten(item.content, ITEM_CHARACTERS)
+    said = _said(words, item)
     if item.item_type == "commitment":
-        return f"{deadline_of(words, item) or '-'}\n{quote(text)}"
+        said = said or "-"
+    return f"{said}\n{quote(_text(item))}" if said else quote(_text(item))
+
+
+def _text(item: Item) -> str:
+    text = shorten(item.content, ITEM_CHARACTERS)
     # What is found may be filed under a key of the model's own wording.
-    return quote(f"{item.subtype}: {text}" if item.subtype else text)
+    return f"{item.subtype}: {text}" if item.subtype and item.item_type != "commitment" else text
+
+
+def _said(words: Words, item: Item) -> str:
+    """A promise's deadline, and the turn that says it with its time in the recording, where they are known."""
+    meta = item.meta or {}
+    idx, start_ms = meta.get("idx"), meta.get("start_ms")
+    turn = f"[{idx}]" if isinstance(idx, int) else ""
+    at = clock(start_ms) if isinstance(start_ms, int) else ""
+    return " ".join(filter(None, (deadline_of(words, item), turn, at)))
+
+
+def _legend(words: Words, names: _Voices, rest: _Rest) -> list[str]:
+    if not names.people and not names.voices:
+        return []
+    lines = [f"## {words['participants']}"]
+    lines += [f"{heading}\n{quote(text)}" for heading, text in (*names.people[:MOST_PEOPLE], *names.voices)]
+    return lines + rest.take(MOST_PEOPLE, names.people)
 
 
 class _Voices:
@@ -94,20 +148,19 @@ class _Voices:
         self, context: ToolContext, words: Words, people: Sequence[Participant], content: list[tuple[int, ContentItem]]
     ) -> None:
         self._of: dict[str, str] = {}
-        self.legend: list[str] = []
-        for number, person in enumerate(people[:MOST_PEOPLE] if context.sees_analysis else (), start=1):
+        self.people: list[tuple[str, str]] = []
+        self.voices: list[tuple[str, str]] = []
+        for number, person in enumerate(people if context.sees_analysis else (), start=1):
             name = f"P{number} {person.role}"
             if person.label:
                 self._of[person.label] = name
-            self.legend.append(
-                f"{name}, {uri_of('people', person.id)}\n{quote(person.name or person.external_id or '?')}"
-            )
+            self.people.append((f"{name}, {uri_of('people', person.id)}", person.name or person.external_id or "?"))
         for label in dict.fromkeys(item.label for _, item in content if item.label):
             if label not in self._of and not _HEARD_LABEL.fullmatch(label):
-                name = f"V{len(self.legend) + 1} {words['voice']}"
+                name = f"V{len(self.people) + len(self.voices) + 1} {words['voice']}"
                 self._of[label] = name
-                if len(self.legend) < MOST_PEOPLE * 2:
-                    self.legend.append(f"{name}\n{quote(label)}")
+                if len(self.voices) < MOST_PEOPLE:
+                    self.voices.append((name, label))
 
     def __getitem__(self, label: str | None) -> str:
         return self._of.get(label, label) if label else ""

@@ -66,6 +66,10 @@ _WORDS = {
     "seen": ("Seen, newest first", "Что увидено, сначала новое"),
     "voice": ("voice", "голос"),
     "goes_on": ("It goes on at", "Продолжение:"),
+    "of": ("of", "из"),
+    "rest": ("the rest:", "остальное:"),
+    "promise": ("promised", "обещано"),
+    "fact": ("found", "выяснилось"),
 }
 
 

@@ -48,7 +48,7 @@ class SpacePage(BaseModel):
 
 
 def list_kb_spaces(context: ToolContext, arguments: ListSpaces) -> SpacePage:
-    offset = cursor_offset(arguments.cursor, most=MOST_SPACES)
+    offset = cursor_offset(arguments, most=MOST_SPACES)
     with context.database.read() as connection:
         rows, total = kb_spaces.list_spaces(
             context.tenant_id, connection, limit=arguments.limit, offset=offset, among=context.space_ids
@@ -64,7 +64,7 @@ def list_kb_spaces(context: ToolContext, arguments: ListSpaces) -> SpacePage:
         for row in rows
     ]
     more = total > offset + arguments.limit
-    return SpacePage(items=items, next_cursor=make_cursor(offset=offset + arguments.limit) if more else None)
+    return SpacePage(items=items, next_cursor=make_cursor(arguments, offset=offset + arguments.limit) if more else None)
 
 
 class ListDocuments(Arguments):
@@ -94,7 +94,7 @@ class CataloguePage(BaseModel):
 
 
 def list_kb_documents(context: ToolContext, arguments: ListDocuments) -> CataloguePage:
-    position = cursor_position(arguments.cursor)
+    position = cursor_position(arguments)
     before = Place(*position) if position is not None else None
     with context.database.read() as connection:
         space = kb_spaces.get_space(context.tenant_id, connection, arguments.space_id)
@@ -120,7 +120,7 @@ def list_kb_documents(context: ToolContext, arguments: ListDocuments) -> Catalog
     ]
     more = len(rows) > arguments.limit
     last = page[-1].document if more else None
-    cursor = make_cursor(at=last.created_at.isoformat(), id=last.id) if last is not None else None
+    cursor = make_cursor(arguments, at=last.created_at.isoformat(), id=last.id) if last is not None else None
     return CataloguePage(items=items, next_cursor=cursor)
 
 
@@ -156,7 +156,7 @@ class ChunkPage(BaseModel):
 
 
 def list_kb_chunks(context: ToolContext, arguments: ListChunks) -> ChunkPage:
-    offset = cursor_offset(arguments.cursor, most=MOST_CHUNKS)
+    offset = cursor_offset(arguments, most=MOST_CHUNKS)
     with context.database.read() as connection:
         document = knowledge.get_document(context.tenant_id, connection, arguments.document_id)
         if document is None or not _may_see(context, document.space_id):
@@ -184,7 +184,7 @@ def list_kb_chunks(context: ToolContext, arguments: ListChunks) -> ChunkPage:
         updated_at=local_time(context, document.updated_at),
         total=total,
         items=items,
-        next_cursor=make_cursor(offset=end) if total > end else None,
+        next_cursor=make_cursor(arguments, offset=end) if total > end else None,
     )
 
 

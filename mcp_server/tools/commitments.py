@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from mcp_server.registry import Arguments, Tool, ToolContext, ToolError
+from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.moments import Bound, Day, in_order, since, today, until
 from mcp_server.tools.shapes import (
     QUOTED,
@@ -22,6 +22,7 @@ from mcp_server.tools.shapes import (
     communication_url,
     cursor_offset,
     cursor_time,
+    foreign_cursor,
     local_time,
     make_cursor,
     open_cursor,
@@ -31,11 +32,11 @@ from mcp_server.tools.shapes import (
 )
 from rag.text_terms import query_terms, terms
 from store import commitments, speakers
-from store.commitments import Order, Place, Promise, Wanted
+from store.commitments import Place, Promise, Wanted
 from store.database import Connection
 from store.ids import as_id
 
-MOST_CANDIDATES = 2_000
+MOST_CANDIDATES = 1_000
 MOST_TERMS = 12
 MOST_PEOPLE = 4
 CONTENT_CHARACTERS = 400
@@ -43,11 +44,11 @@ CONTENT_CHARACTERS = 400
 
 class SearchCommitments(Arguments):
     query: QueryText | None = Field(None, description="Words of the promise, best match first.")
-    speaker_id: Id | None = Field(None, description="Who made the promise, or the client to whom it was made.")
+    speaker_id: Id | None = Field(None, description="Who made the promise, or to whom it was made.")
     from_: Bound | None = Field(None, alias="from", description="Of the conversation: first day, or time with offset.")
     to: Bound | None = Field(None, description="Last day, inclusive, or time, exclusive.")
-    due_from: Day | None = Field(None, description="First day of the deadline, inclusive.")
-    due_to: Day | None = Field(None, description="Last day of the deadline, inclusive.")
+    due_from: Day | None = Field(None, description="First day of the deadline.")
+    due_to: Day | None = Field(None, description="Its last day, inclusive.")
     overdue: bool = Field(False, description="Only those whose day is past; nobody notes which were kept.")
     order: Literal["newest", "due"] = Field(
         "newest", description="due: nearest deadline first, from today on unless overdue or due_* are given."
@@ -112,26 +113,26 @@ def _wanted(context: ToolContext, arguments: SearchCommitments) -> Wanted:
 def _listed(
     context: ToolContext, connection: Connection, arguments: SearchCommitments, wanted: Wanted
 ) -> tuple[list[Promise], str | None]:
-    order, after = arguments.order, _place(arguments.cursor, arguments.order)
+    order, after = arguments.order, _place(arguments)
     found = commitments.list_commitments(
         context.tenant_id, connection, wanted, order=order, limit=arguments.limit + 1, after=after
     )
     page = found[: arguments.limit]
-    return page, _cursor(order, page[-1]) if len(found) > arguments.limit else None
+    return page, _cursor(arguments, page[-1]) if len(found) > arguments.limit else None
 
 
 def _ranked(
     context: ToolContext, connection: Connection, arguments: SearchCommitments, wanted: Wanted
 ) -> tuple[list[Promise], str | None]:
-    """Of the first MOST_CANDIDATES, in the order that is asked for, those with most of the query's words first."""
+    """Of the best MOST_CANDIDATES those with most of the query's words first; equals in the order that is asked for."""
     assert arguments.query
-    offset = cursor_offset(arguments.cursor, most=MOST_CANDIDATES)
+    offset = cursor_offset(arguments, most=MOST_CANDIDATES)
     asked = query_terms(arguments.query)[:MOST_TERMS]
     if not asked:
         return [], None
     # English stems end in "i" where their word has "y".
     parts = tuple(dict.fromkeys(term.removesuffix("i") if len(term) > 3 else term for term in asked))
-    candidates = commitments.list_commitments(
+    candidates = commitments.list_best(
         context.tenant_id,
         connection,
         Wanted(
@@ -147,7 +148,7 @@ def _ranked(
     )
     ranked = _by_words(candidates, asked)
     end = offset + arguments.limit
-    return ranked[offset:end], make_cursor(offset=end) if len(ranked) > end else None
+    return ranked[offset:end], make_cursor(arguments, offset=end) if len(ranked) > end else None
 
 
 def _by_words(candidates: Sequence[Promise], asked: Sequence[str]) -> list[Promise]:
@@ -192,23 +193,21 @@ def _items(context: ToolContext, connection: Connection, page: Sequence[Promise]
     return items
 
 
-def _cursor(order: Order, last: Promise) -> str:
-    at = last.due_on if order == "due" else last.occured_at.astimezone(UTC)
+def _cursor(arguments: SearchCommitments, last: Promise) -> str:
+    at = last.due_on if arguments.order == "due" else last.occured_at.astimezone(UTC)
     assert at is not None, "what is ordered by its deadline has one"
-    return make_cursor(order=order, at=at.isoformat(), of=last.communication_id, id=last.id)
+    return make_cursor(arguments, at=at.isoformat(), of=last.communication_id, id=last.id)
 
 
-def _place(cursor: str | None, order: Order) -> Place | None:
-    values = open_cursor(cursor, "order", "at", "of", "id")
+def _place(arguments: SearchCommitments) -> Place | None:
+    values = open_cursor(arguments, "at", "of", "id")
     if values is None:
         return None
     try:
-        if values["order"] != order:
-            raise ValueError
-        at: date = date.fromisoformat(values["at"]) if order == "due" else cursor_time(values["at"])
+        at: date = date.fromisoformat(values["at"]) if arguments.order == "due" else cursor_time(values["at"])
         return Place(at, as_id(values["of"]), as_id(values["id"]))
     except (AttributeError, OverflowError, TypeError, ValueError):
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again") from None
+        raise foreign_cursor() from None
 
 
 TOOLS = (

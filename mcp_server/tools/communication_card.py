@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +18,7 @@ from mcp_server.tools.shapes import (
     Id,
     Quoted,
     communication_url,
+    foreign_cursor,
     local_time,
     make_cursor,
     open_cursor,
@@ -30,10 +34,12 @@ from store.speakers import Participant
 _CARRIER_TOKENS = 500  # what carries an answer
 SUMMARY_CHARACTERS = 3_000
 ITEM_CHARACTERS = 300
-MOST_ITEMS = 30
+MOST_ITEMS = 30  # of one part, as of MOST_PEOPLE
 MOST_PEOPLE = 50
 TURN_TOKENS = 40  # what a turn has beside its text
 CUT = " … (cut: next_cursor goes on)"
+
+Row = TypeVar("Row", bound=BaseModel)
 
 
 class GetCommunication(Arguments):
@@ -62,15 +68,21 @@ class CardParticipant(BaseModel):
 
 
 class CardItem(BaseModel):
-    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline."""
+    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline. `idx` is
+    the turn that says it, `start_ms` where that begins in the recording."""
 
+    id: str
     item_type: str
     subtype: str | None
     content: Quoted
     deadline: str | None
+    idx: int | None
+    start_ms: int | None
 
 
 class CommunicationCard(BaseModel):
+    """`more` says how many of them this part has not, where it has not all. Totals are null for who may not know."""
+
     text_is: str = QUOTED
     id: str
     kind: str
@@ -92,40 +104,93 @@ class CommunicationCard(BaseModel):
     category: str | None
     category_label: str | None
     participants: list[CardParticipant]
+    participants_total: int | None
     items: list[CardItem]
+    facts_total: int | None
+    promises_total: int | None
+    more: str | None
     content: list[Turn]
     next_cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where a part begins: at a turn and a character of it, and how many items and people the parts before had."""
+
+    idx: int = 0
+    character: int = 0
+    items: int = 0
+    people: int = 0
+
+    def cursor(self, arguments: GetCommunication) -> str:
+        return make_cursor(arguments, at=[self.idx, self.character, self.items, self.people])
+
+
 def get_communication(context: ToolContext, arguments: GetCommunication) -> CommunicationCard:
-    position = open_cursor(arguments.cursor, "idx", "from")
-    first_idx, first_character = (position["idx"], position["from"]) if position else (0, 0)
-    if any(type(number) is not int or not 0 <= number < 2**31 for number in (first_idx, first_character)):
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+    position = _position(arguments)
     with context.database.read() as connection:
         found = details.find_newest(context.tenant_id, connection, communication_id=arguments.communication_id)
         if found is None:
             raise ToolError(f"communication not found: {arguments.communication_id}")
         content = (
-            communications.list_content(context.tenant_id, connection, found.communication.id, first_idx=first_idx)
+            communications.list_content(context.tenant_id, connection, found.communication.id, first_idx=position.idx)
             if arguments.detail == "full"
             else []
         )
         people = speakers.list_participants(context.tenant_id, connection, found.communication.id)
-        shows_analysis = context.sees_analysis and position is None
-        items = analysis.list_items(context.tenant_id, connection, found.communication.id) if shows_analysis else []
-    card = _card(context, found, people, items, shows_analysis=shows_analysis)
+        items = (
+            analysis.list_items(context.tenant_id, connection, found.communication.id) if context.sees_analysis else []
+        )
     most = context.answer_tokens - _CARRIER_TOKENS
-    room = max(most - estimate_tokens(card.model_dump_json()), most // 2)
-    card.content, card.next_cursor = _fit(context, content, first_character, room)
+    card, after = _card(context, found, people, items, position, most), position
+    if context.sees_analysis:
+        after = _tell_what_is_left(card, position)
+    room = max(most - estimate_tokens(card.model_dump_json()), most // 4)
+    card.content, on = _fit(context, content, position.character, room)
+    if on is not None:
+        card.next_cursor = replace(after, idx=on[0], character=on[1]).cursor(arguments)
+    elif card.more is not None:
+        # Behind the last turn, where the text was read: none of it comes again.
+        end = content[-1][0] + 1 if content else position.idx
+        card.next_cursor = replace(after, idx=end, character=0).cursor(arguments)
     return card
+
+
+def _position(arguments: GetCommunication) -> _Position:
+    values = open_cursor(arguments, "at")
+    if values is None:
+        return _Position()
+    numbers = values["at"]
+    if not isinstance(numbers, list) or len(numbers) != len(fields(_Position)):
+        raise foreign_cursor()
+    if any(type(number) is not int or not 0 <= number < 2**31 for number in numbers):
+        raise foreign_cursor()
+    return _Position(*numbers)
+
+
+def _tell_what_is_left(card: CommunicationCard, position: _Position) -> _Position:
+    """Notes in the card what later parts have, and gives how far this one came."""
+    assert card.participants_total is not None
+    items_total = (card.facts_total or 0) + (card.promises_total or 0)
+    after = replace(
+        position,
+        items=min(position.items + len(card.items), items_total),
+        people=min(position.people + len(card.participants), card.participants_total),
+    )
+    counts = (
+        ("facts and promises", after.items, items_total),
+        ("participants", after.people, card.participants_total),
+    )
+    left = [f"{shown} of {total} {name}" for name, shown, total in counts if shown < total]
+    card.more = f"{', '.join(left)}; the rest: next_cursor" if left else None
+    return after
 
 
 def _fit(
     context: ToolContext, content: list[tuple[int, communications.ContentItem]], first_character: int, room: int
-) -> tuple[list[Turn], str | None]:
-    """The turns that fit into `room` tokens, and the cursor to go on from. Only one that fills an answer alone is cut,
-    between words where it has any."""
+) -> tuple[list[Turn], tuple[int, int] | None]:
+    """The turns that fit into `room` tokens, and the turn and its character to go on from. Only one that fills an
+    answer alone is cut, between words where it has any."""
     turns: list[Turn] = []
     most = room
     for number, (idx, item) in enumerate(content):
@@ -134,7 +199,7 @@ def _fit(
         cost = _tokens(text)
         room -= cost + TURN_TOKENS
         if room < 0 and turns:
-            return turns, make_cursor(**{"idx": idx, "from": 0})
+            return turns, (idx, 0)
         shown = text if cost <= most else _piece(text, cost, most)
         is_cut = len(shown) < len(text)
         at = local_time(context, item.at) if item.at is not None and item.start_ms is None else None
@@ -142,8 +207,19 @@ def _fit(
             Turn(idx=idx, label=item.label, at=at, start_ms=item.start_ms, text=shown + CUT if is_cut else shown)
         )
         if is_cut:
-            return turns, make_cursor(**{"idx": idx, "from": start + len(shown)})
+            return turns, (idx, start + len(shown))
     return turns, None
+
+
+def _within(rows: Iterable[Row], most: int, room: int) -> list[Row]:
+    """The first of them that fit, one at least."""
+    shown: list[Row] = []
+    for row in islice(rows, most):
+        room -= estimate_tokens(row.model_dump_json())
+        if room < 0 and shown:
+            break
+        shown.append(row)
+    return shown
 
 
 def _piece(text: str, cost: int, room: int) -> str:
@@ -162,10 +238,19 @@ def _tokens(text: str) -> int:
 
 
 def _card(
-    context: ToolContext, found: Details, people: list[Participant], items: list[Item], *, shows_analysis: bool
+    context: ToolContext,
+    found: Details,
+    people: list[Participant],
+    items: list[Item],
+    position: _Position,
+    most_tokens: int,
 ) -> CommunicationCard:
-    """Without its turns. What analysis made of it is in the first part, and for the company alone."""
+    """Without its turns. What analysis made of it is for the company alone, and its summary in the first part. People
+    whom earlier parts had all come again: turns are read by their labels."""
     row = found.communication
+    sees = context.sees_analysis
+    shows_summary = sees and position == _Position()
+    facts = sum(item.item_type == "criteria" for item in items)
     return CommunicationCard(
         id=row.id,
         kind=row.kind,
@@ -182,25 +267,38 @@ def _card(
         summary_generation_status=found.summary_status,
         qc_generation_status=found.qc_status,
         memory_generation_status=found.memory_status,
-        summary_text=_shown(found.summary_text) if shows_analysis else None,
-        user_summary=_shown(found.user_summary) if shows_analysis else None,
+        summary_text=_shown(found.summary_text) if shows_summary else None,
+        user_summary=_shown(found.user_summary) if shows_summary else None,
         category=found.category,
         category_label=category_label(found.category, context.tenant.language),
-        participants=[
-            CardParticipant(id=person.id, name=person_name(person), role=person.role, label=person.label)
-            for person in (people[:MOST_PEOPLE] if context.sees_analysis else ())
-        ],
-        items=[
-            CardItem(
-                item_type=item.item_type,
-                subtype=item.subtype,
-                content=shorten(item.content, ITEM_CHARACTERS),
-                deadline=(item.meta or {}).get("deadline"),
-            )
-            for item in items[:MOST_ITEMS]
-        ],
+        participants=_within(
+            (
+                CardParticipant(id=person.id, name=person_name(person), role=person.role, label=person.label)
+                for person in (people[position.people :] or people if sees else ())
+            ),
+            MOST_PEOPLE,
+            most_tokens // 4,
+        ),
+        participants_total=len(people) if sees else None,
+        items=_within(map(_item, items[position.items :]), MOST_ITEMS, most_tokens // 3),
+        facts_total=facts if sees else None,
+        promises_total=len(items) - facts if sees else None,
+        more=None,
         content=[],
         next_cursor=None,
+    )
+
+
+def _item(item: Item) -> CardItem:
+    meta = item.meta or {}
+    return CardItem(
+        id=item.id,
+        item_type=item.item_type,
+        subtype=item.subtype,
+        content=shorten(item.content, ITEM_CHARACTERS),
+        deadline=meta.get("deadline"),
+        idx=meta.get("idx"),
+        start_ms=meta.get("start_ms"),
     )
 
 
@@ -213,8 +311,8 @@ TOOLS = (
         name="get_communication",
         title="Read one conversation",
         description=(
-            "The card of one call, chat or mail: its data, summary, participants, what was promised, and each turn of "
-            "its text, in parts when it is long."
+            "One call, chat or mail: its data, summary, participants, facts, promises, and each turn of its text; a "
+            "long one in parts."
         ),
         arguments=GetCommunication,
         result=CommunicationCard,

@@ -48,7 +48,7 @@ _HEARD = re.compile(r"^(SPEAKER_\d{1,3}): ", re.MULTILINE)
 
 class SearchCommunications(Arguments):
     query: QueryText | None = Field(
-        None, description="What was said, in words or by meaning, Russian or English. Without it the newest come first."
+        None, description="What was said, in words or by meaning, Russian or English. Without it: the newest."
     )
     kind: CommunicationKind | None = None
     channel_type: ChannelType | None = None
@@ -87,7 +87,7 @@ def search_communications(context: ToolContext, arguments: SearchCommunications)
 
 
 def _newest(context: ToolContext, arguments: SearchCommunications) -> CommunicationPage:
-    position = cursor_position(arguments.cursor)
+    position = cursor_position(arguments)
     before = communications.Cursor(*position) if position is not None else None
     wanted = Conditions(
         kind=arguments.kind,
@@ -111,13 +111,13 @@ def _newest(context: ToolContext, arguments: SearchCommunications) -> Communicat
         snippets = {id_: " ".join(item.text for _, item in content) for id_, content in openings.items()}
         items = _items(context, connection, page, snippets, {}, arguments.limit)
     more = len(rows) > arguments.limit
-    cursor = make_cursor(at=page[-1].occured_at.isoformat(), id=page[-1].id) if more else None
+    cursor = make_cursor(arguments, at=page[-1].occured_at.isoformat(), id=page[-1].id) if more else None
     return CommunicationPage(items=items, next_cursor=cursor)
 
 
 def _ranked(context: ToolContext, arguments: SearchCommunications) -> CommunicationPage:
     assert arguments.query
-    offset = cursor_offset(arguments.cursor)
+    offset = cursor_offset(arguments)
     first, end = since(context, arguments.from_), until(context, arguments.to)
     wanted = Filter(
         kinds=("communication",),
@@ -140,7 +140,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         snippets = {id_: best[id_].text for id_ in rows}
         items = _items(context, connection, page, snippets, best, arguments.limit)
     more = len(best) > last and last <= MOST_OFFSET
-    return CommunicationPage(items=items, next_cursor=make_cursor(offset=last) if more else None)
+    return CommunicationPage(items=items, next_cursor=make_cursor(arguments, offset=last) if more else None)
 
 
 def _best_passages(context: ToolContext, query: str, wanted: Filter, count: int) -> dict[str, Found]:

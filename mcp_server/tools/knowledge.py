@@ -45,7 +45,7 @@ class DocumentPage(BaseModel):
 
 
 def search_documents(context: ToolContext, arguments: SearchDocuments) -> DocumentPage:
-    offset = cursor_offset(arguments.cursor)
+    offset = cursor_offset(arguments)
     spaces = allowed_spaces(context, arguments.space_ids)
     if spaces == ():
         return DocumentPage(items=[], next_cursor=None)
@@ -64,7 +64,7 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
         if each.document_id in times  # deleted a moment ago
     ]
     more = len(found) > end and end <= MOST_OFFSET
-    return DocumentPage(items=items, next_cursor=make_cursor(offset=end) if more else None)
+    return DocumentPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
 
 
 def allowed_spaces(context: ToolContext, asked: list[str] | None) -> tuple[str, ...] | None:

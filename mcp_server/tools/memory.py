@@ -30,9 +30,9 @@ from store.database import Connection
 
 class SearchMemory(Arguments):
     query: QueryText | None = Field(
-        None, description="What you want to know, in words or by meaning. Without it the newest come first."
+        None, description="What you want to know, in words or by meaning. Without it: the newest."
     )
-    speaker_id: Id | None = Field(None, description="Only what is remembered of this person.")
+    speaker_id: Id | None = Field(None, description="Only of this person.")
     limit: Limit = 10
     cursor: Cursor | None = None
 
@@ -49,7 +49,7 @@ def search_memory(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
 
 def _ranked(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
     assert arguments.query
-    offset = cursor_offset(arguments.cursor, most=MOST_OFFSET)
+    offset = cursor_offset(arguments, most=MOST_OFFSET)
     end = offset + arguments.limit
     condition = Filter(kinds=("memory",), speaker_id=arguments.speaker_id)
     found = context.retriever.find(context.tenant_id, arguments.query, condition, end + 1)
@@ -59,11 +59,11 @@ def _ranked(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
         # What was replaced or deleted a moment ago may still be on its way out of the index.
         items = _shown(context, connection, [rows[id_] for id_ in passages if id_ in rows], arguments, passages)
     more = len(found) > end and end <= MOST_OFFSET
-    return MemoryPage(items=items, next_cursor=make_cursor(offset=end) if more else None)
+    return MemoryPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
 
 
 def _newest(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
-    position = cursor_position(arguments.cursor)
+    position = cursor_position(arguments)
     before = Position(*position) if position is not None else None
     with context.database.read() as connection:
         rows = analysis.list_newest_memory(
@@ -76,7 +76,7 @@ def _newest(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
         page = rows[: arguments.limit]
         items = _shown(context, connection, page, arguments, {})
     more = len(rows) > arguments.limit
-    cursor = make_cursor(at=page[-1].created_at.isoformat(), id=page[-1].id) if more else None
+    cursor = make_cursor(arguments, at=page[-1].created_at.isoformat(), id=page[-1].id) if more else None
     return MemoryPage(items=items, next_cursor=cursor)
 
 

@@ -119,7 +119,7 @@ def get_period_metrics(context: ToolContext, arguments: GetPeriodMetrics) -> Per
         items=[
             MetricsGroup(key=each.key, label=each.label, figures=_shown(each.sums, judged=judged)) for each in groups
         ],
-        next_cursor=make_cursor(day=next_day.isoformat()) if next_day else None,
+        next_cursor=make_cursor(arguments, day=next_day.isoformat()) if next_day else None,
     )
 
 
@@ -148,7 +148,7 @@ def _groups(
             _Group(key, category_label(key, language) if by == "category" else None, sums)
             for key, sums in sorted(found.items(), key=lambda each: (-each[1].count, each[0] or ""))
         ], None
-    page = list(islice(_stretches(_from_cursor(period, arguments.cursor), by), GROUPS_A_PAGE))
+    page = list(islice(_stretches(_from_cursor(period, arguments), by), GROUPS_A_PAGE))
     groups = [
         _Group(
             stretch.first.isoformat(),
@@ -161,9 +161,9 @@ def _groups(
     return groups, following if following <= period.last else None
 
 
-def _from_cursor(period: Period, cursor: str | None) -> Period:
+def _from_cursor(period: Period, arguments: GetPeriodMetrics) -> Period:
     """What the cursor's page and those behind it are of."""
-    values = open_cursor(cursor, "day")
+    values = open_cursor(arguments, "day")
     if values is None:
         return period
     try:

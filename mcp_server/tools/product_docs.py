@@ -42,7 +42,7 @@ class ProductDocsPage(BaseModel):
 
 
 def search_product_docs(context: ToolContext, arguments: SearchProductDocs) -> ProductDocsPage:
-    offset = cursor_offset(arguments.cursor)
+    offset = cursor_offset(arguments)
     end = offset + arguments.limit
     # It belongs to no tenant: everybody reads the same pages.
     found = _DOCS.search(arguments.query, end + 1, context.retriever.embedder, context.work_folder)
@@ -60,7 +60,7 @@ def search_product_docs(context: ToolContext, arguments: SearchProductDocs) -> P
                 snippet=shorten(passage.text, length),
             )
         )
-    return ProductDocsPage(items=items, next_cursor=make_cursor(offset=end) if len(found) > end else None)
+    return ProductDocsPage(items=items, next_cursor=make_cursor(arguments, offset=end) if len(found) > end else None)
 
 
 TOOLS = (

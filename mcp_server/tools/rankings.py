@@ -33,7 +33,7 @@ Role = Literal["client", "staff", "sales", "support", "employee", "unknown"]
 
 
 class RankArguments(PeriodArguments):
-    speaker_id: Id | None = Field(None, description="Only conversations that this person takes part in.")
+    speaker_id: Id | None = Field(None, description="Only conversations of this person.")
     limit: Annotated[int, Field(ge=1, le=50)] = 10
     cursor: Cursor | None = None
 
@@ -130,12 +130,12 @@ def wanted_of(arguments: RankArguments, period: Period, role: str | None) -> Wan
 
 def page_of(arguments: RankArguments, *, least: bool = False) -> Page:
     """One more than is shown, to tell whether there is a next page."""
-    return Page(arguments.limit + 1, cursor_offset(arguments.cursor, most=MOST_OFFSET), least)
+    return Page(arguments.limit + 1, cursor_offset(arguments, most=MOST_OFFSET), least)
 
 
 def cut_page(arguments: RankArguments, found: Sequence[Row]) -> tuple[list[Row], str | None]:
-    end = cursor_offset(arguments.cursor, most=MOST_OFFSET) + arguments.limit
-    return list(found[: arguments.limit]), make_cursor(offset=end) if len(found) > arguments.limit else None
+    end = cursor_offset(arguments, most=MOST_OFFSET) + arguments.limit
+    return list(found[: arguments.limit]), make_cursor(arguments, offset=end) if len(found) > arguments.limit else None
 
 
 def profiles_of(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, Field
@@ -52,6 +53,18 @@ Limit = Annotated[int, Field(ge=1, le=50, description="Over 20, snippets are sho
 ListLimit = Annotated[int, Field(ge=1, le=50)]
 # Its name says that it is the `next_cursor` of the page before.
 Cursor = Annotated[str, Field(max_length=2000)]
+_FOR = "for"  # of a cursor: the list that it goes on in
+
+
+class Paged(Protocol):
+    """Arguments of a list that comes in pages."""
+
+    @property
+    def cursor(self) -> str | None: ...
+
+    def model_dump_json(self, *, exclude: set[str]) -> str: ...
+
+
 CommunicationKind = Literal["call", "chat", "email"]
 ChannelType = Literal["phone", "telegram", "whatsapp", "email", "widget"]
 Direction = Literal["in", "out"]
@@ -192,32 +205,46 @@ def shorten(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0] + " …"
 
 
-def make_cursor(**values: Any) -> str:
-    return base64.urlsafe_b64encode(json.dumps(values, separators=(",", ":")).encode()).decode().rstrip("=")
+def make_cursor(arguments: Paged, **values: Any) -> str:
+    """Where a page of these arguments ended; `open_cursor` takes it for the same ones alone."""
+    text = json.dumps({_FOR: _asked(arguments), **values}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def open_cursor(cursor: str | None, *names: str) -> dict[str, Any] | None:
-    """What `make_cursor` put in; None without a cursor. Raises ToolError for one that is not ours."""
+def open_cursor(arguments: Paged, *names: str) -> dict[str, Any] | None:
+    """What `make_cursor` put in; None without a cursor. Raises ToolError for one that is of another tool, or of other
+    arguments."""
+    cursor = arguments.cursor
     if cursor is None:
         return None
     try:
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         values = None
-    if not isinstance(values, dict) or set(values) != set(names):
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+    if not isinstance(values, dict) or set(values) != {_FOR, *names} or values.pop(_FOR) != _asked(arguments):
+        raise foreign_cursor()
     return values
 
 
-def cursor_position(cursor: str | None) -> tuple[datetime, str] | None:
+def foreign_cursor() -> ToolError:
+    return ToolError("cursor: is not one of this tool's; leave it out to begin again")
+
+
+def _asked(arguments: Paged) -> str:
+    """The tool, by its class of arguments, and what shapes its list: a place in one list is none in another."""
+    shaping = arguments.model_dump_json(exclude={"cursor", "limit", "detail"})
+    return hashlib.blake2b(f"{type(arguments).__name__} {shaping}".encode(), digest_size=6).hexdigest()
+
+
+def cursor_position(arguments: Paged) -> tuple[datetime, str] | None:
     """The time and the id of the last item of the page before, in a list that is newest first."""
-    values = open_cursor(cursor, "at", "id")
+    values = open_cursor(arguments, "at", "id")
     if values is None:
         return None
     try:
         return cursor_time(values["at"]), as_id(values["id"])
     except (AttributeError, TypeError, ValueError):
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again") from None
+        raise foreign_cursor() from None
 
 
 def cursor_time(text: str) -> datetime:
@@ -228,10 +255,10 @@ def cursor_time(text: str) -> datetime:
         raise ValueError("out of the calendar") from error
 
 
-def cursor_offset(cursor: str | None, *, most: int = MOST_OFFSET) -> int:
+def cursor_offset(arguments: Paged, *, most: int = MOST_OFFSET) -> int:
     """The offset in a ranked list that a cursor stands for."""
-    values = open_cursor(cursor, "offset")
+    values = open_cursor(arguments, "offset")
     offset = 0 if values is None else values["offset"]
     if type(offset) is not int or not 0 <= offset <= most:
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
+        raise foreign_cursor()
     return offset

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from mcp_server.registry import Arguments, Tool, ToolContext, ToolError
+from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.shapes import (
     QUOTED,
     Cursor,
@@ -15,6 +15,7 @@ from mcp_server.tools.shapes import (
     Quoted,
     Role,
     cursor_time,
+    foreign_cursor,
     local_time,
     make_cursor,
     open_cursor,
@@ -62,7 +63,7 @@ class SpeakerPage(BaseModel):
 
 
 def search_speakers(context: ToolContext, arguments: SearchSpeakers) -> SpeakerPage:
-    after = _place(arguments.cursor)
+    after = _place(arguments)
     with context.database.read() as connection:
         found = _found(context, connection, arguments, after)
         page = found[: arguments.limit]
@@ -84,7 +85,8 @@ def search_speakers(context: ToolContext, arguments: SearchSpeakers) -> SpeakerP
                 url=person_url(context, speaker.id),
             )
         )
-    return SpeakerPage(items=items, next_cursor=_cursor(page[-1].place) if len(found) > arguments.limit else None)
+    cursor = _cursor(arguments, page[-1].place) if len(found) > arguments.limit else None
+    return SpeakerPage(items=items, next_cursor=cursor)
 
 
 def _found(
@@ -110,12 +112,12 @@ def _found(
     return search(stems[: people_search.MOST_WORDS]) if stems else []
 
 
-def _cursor(place: Place) -> str:
-    return make_cursor(rank=place.rank, at=place.updated_at.isoformat(), id=place.id)
+def _cursor(arguments: SearchSpeakers, place: Place) -> str:
+    return make_cursor(arguments, rank=place.rank, at=place.updated_at.isoformat(), id=place.id)
 
 
-def _place(cursor: str | None) -> Place | None:
-    values = open_cursor(cursor, "rank", "at", "id")
+def _place(arguments: SearchSpeakers) -> Place | None:
+    values = open_cursor(arguments, "rank", "at", "id")
     if values is None:
         return None
     try:
@@ -123,7 +125,7 @@ def _place(cursor: str | None) -> Place | None:
             raise ValueError
         return Place(values["rank"], cursor_time(values["at"]), as_id(values["id"]))
     except (AttributeError, OverflowError, TypeError, ValueError):
-        raise ToolError("cursor: is not one of this tool's; leave it out to begin again") from None
+        raise foreign_cursor() from None
 
 
 TOOLS = (

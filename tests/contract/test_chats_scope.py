@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from accounts.tariffs import Change, new_version
+from mcp_server.tools.communications import SearchCommunications
 from mcp_server.tools.shapes import make_cursor
 from store import chats, communications, index_work
 from store.communications import ContentItem
@@ -164,7 +165,7 @@ def test_a_visitors_cursor_names_no_conversation_and_is_good_in_its_own_answer_a
     first, _, second = tool_results(scripted)
     assert [id_ in first for id_ in (*calls, other)] == [False, False, True, False]
     assert [id_ in second for id_ in (*calls, other)] == [True, True, False, False]
-    ours = make_cursor(at=now().isoformat(), id=other)
+    ours = make_cursor(SearchCommunications(), at=now().isoformat(), id=other)
     scripted.calls_tools((search, {"cursor": shown[0]}), (search, {"cursor": ours}), (search, {"cursor": 7}))
     scripted.says("Fine [1].")
     page.ask(token, "Where is the gravelmoth?")

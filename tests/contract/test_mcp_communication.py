@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from rag.language_model import estimate_tokens
+from store import analysis, speakers
+from store.analysis import NewItem
+from store.speakers import Attending
 from tests.contract.conftest import HeardCalls
 from tests.contract.material import keep_communication
 from tests.contract.mcp import found_by, refusal, rpc
+from tests.contract.mcp_resources import read
 from tests.support.server import Account
 
 MOST_TOKENS = 20_000
@@ -116,3 +120,75 @@ def test_a_card_alone_has_no_text_and_costs_little(account: Account) -> None:
 def test_a_part_that_is_none_is_refused(account: Account, cursor: str) -> None:
     id_ = keep_communication(account, ("A", "Hello."))
     assert "cursor" in refusal(account, "get_communication", communication_id=id_, cursor=cursor)
+
+
+def keep_rich(account: Account, *turns: tuple[str, str], promises: int, facts: int, people: int) -> str:
+    """A conversation of which analysis found much."""
+    id_ = keep_communication(account, *turns)
+    said = {"idx": 1, "start_ms": 1000}
+    items = [
+        NewItem("commitment", f"Promise {number}.", meta={**said, "deadline": "2026-03-01"})
+        for number in range(promises)
+    ]
+    items += [NewItem("criteria", f"Fact {number}.", "topic", meta={"engine": "built-in"}) for number in range(facts)]
+    with account.server.database.write() as connection:
+        analysis.put_summary(account.tenant_id, connection, id_, text=None, items=items)
+        ids = [
+            speakers.upsert(account.tenant_id, connection, external_id=f"p{number}", name=f"Person {number}").id
+            for number in range(people)
+        ]
+        speakers.attach(account.tenant_id, connection, id_, [Attending(each, "employee") for each in ids])
+    return id_
+
+
+@pytest.mark.proves("mcp.tool.get-communication", "mcp.answer-size")
+@pytest.mark.parametrize("detail", ["card", "full"])
+def test_a_card_tells_how_much_it_has_and_goes_on_until_all_was_given(account: Account, detail: str) -> None:
+    id_ = keep_rich(account, ("A", "Hello."), ("B", "Good day."), promises=46, facts=20, people=62)
+    asked = {"communication_id": id_, "detail": detail}
+    first = found_by(account, "get_communication", **asked)
+    assert (first["promises_total"], first["facts_total"], first["participants_total"]) == (46, 20, 62)
+    shown = (len(first["items"]), len(first["participants"]))
+    assert first["more"] == "{} of 66 facts and promises, {} of 62 participants; the rest: next_cursor".format(*shown)
+    assert {name: first["items"][0][name] for name in ("idx", "start_ms", "deadline")} == {
+        "idx": 1,
+        "start_ms": 1000,
+        "deadline": "2026-03-01",
+    }
+    cards = [first]
+    while cards[-1]["next_cursor"]:
+        cards.append(found_by(account, "get_communication", **asked, cursor=cards[-1]["next_cursor"]))
+        assert len(cards) < 9
+    items = [item for card in cards for item in card["items"]]
+    assert [item["content"] for item in items] == [
+        *(f"Promise {number}." for number in range(46)),
+        *(f"Fact {number}." for number in range(20)),
+    ]
+    assert len({item["id"] for item in items}) == 66
+    assert {person["name"] for card in cards for person in card["participants"]} == {f"Person {n}" for n in range(62)}
+    assert [turn["text"] for card in cards for turn in card["content"]] == ["Hello.", "Good day."] * (detail == "full")
+    assert cards[-1]["more"] is None
+
+
+def test_the_text_and_the_items_of_a_long_conversation_go_on_together(account: Account) -> None:
+    turns = [("A", f"Реплика номер {number}: " + "мы говорили о доставке кофе " * 20) for number in range(120)]
+    id_ = keep_rich(account, *turns, promises=46, facts=0, people=1)
+    cards = list(cards_of(account, id_))
+    assert [turn["idx"] for card in cards for turn in card["content"]] == list(range(120))
+    assert len({item["id"] for card in cards for item in card["items"]}) == 46
+    assert all(len(card["participants"]) == 1 for card in cards), "turns are read by their labels"
+
+
+@pytest.mark.proves("mcp.answer-size")
+def test_the_resource_tells_how_much_it_left_out_and_where_that_is(account: Account) -> None:
+    id_ = keep_rich(account, ("A", "Hello."), ("B", "Good day."), promises=46, facts=31, people=62)
+    uri = f"parley://communications/{id_}"
+    text = read(account, uri)
+    # Behind the text where it is short, so that nothing is left for another part.
+    for lead, last in (("30 of 46", "Promise 45."), ("30 of 31", "Fact 30."), ("50 of 62", "Person 61")):
+        (line,) = [line for line in text.splitlines() if line.startswith(lead) or f"{lead[:2]} из {lead[-2:]};" in line]
+        rest = read(account, line.split()[-1])
+        assert last in rest
+        assert last in text
+        assert "Hello." not in rest
+    assert "[1] 0:00:01" in text

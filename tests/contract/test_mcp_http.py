@@ -170,3 +170,41 @@ def test_what_is_wrong_besides_the_arguments_is_told_without_the_words_of_a_libr
     )
     assert answer["error"]["code"] in (-32602, -32603)
     assert len(answer["error"]["message"]) < 60
+
+
+LONG = "x" * 900_000
+
+
+@pytest.mark.parametrize("version", [OLDEST, "2025-06-18", NEWEST])
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        (LONG, {}),
+        ("tools/call", {"name": LONG}),
+        ("tools/call", {"name": "list_kb_spaces", "arguments": {LONG: 1}}),
+        ("tools/call", {"name": "list_kb_spaces", "arguments": {"cursor": LONG}}),
+        ("tools/call", {"name": "search_communications", "arguments": {"kind": LONG}}),
+        ("tools/call", {"name": "get_communication", "arguments": {"communication_id": LONG}}),
+        ("prompts/get", {"name": LONG}),
+        ("prompts/get", {"name": "find_answer", "arguments": {LONG: "x"}}),
+        ("resources/read", {"uri": f"parley://{LONG}"}),
+        ("completion/complete", {"ref": {"type": "ref/prompt", "name": LONG}, "argument": {"name": "a", "value": ""}}),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_an_error_repeats_little_of_what_was_sent(
+    account: Account, method: str, params: dict[str, Any], version: str
+) -> None:
+    headers = {"MCP-Protocol-Version": version}
+    if version == NEWEST:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": NEWEST,
+            "io.modelcontextprotocol/clientInfo": {"name": "contract test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        # A header of that length is refused by HTTP; a wrong one by the protocol.
+        params = {**params, "_meta": meta}
+        headers |= {"Mcp-Method": method[:100], "Mcp-Name": str(params.get("name", params.get("uri", "")))[:100]}
+    answer = post(account, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, **headers)
+    assert "error" in answer.json() or answer.json()["result"]["isError"]
+    assert len(answer.content) < 2_000

@@ -92,3 +92,22 @@ def test_another_account_remembers_nothing_of_it(remembered: Remembered, new_acc
         assert found_by(other, "search_memory", **asked)["items"] == []
     for name, wrong in (("speaker_id", "x"), ("cursor", "x"), ("limit", 0)):
         assert name in refusal(remembered.account, "search_memory", **{name: wrong})
+
+
+@pytest.mark.proves("mcp.args.cursor")
+def test_a_cursor_is_good_for_its_own_tool_and_arguments_alone(new_account: Callable[..., Account]) -> None:
+    account = new_account()
+    for _ in range(3):
+        keep_communication(account, ("A", "hello"))
+    found = found_by(account, "search_communications", limit=1, kind="call")
+    cursor = found["next_cursor"]
+    assert len(found_by(account, "search_communications", limit=2, kind="call", cursor=cursor)["items"]) == 2
+    for tool, arguments in (
+        ("search_communications", {}),
+        ("search_communications", {"kind": "chat"}),
+        ("search_memory", {}),
+        ("search_speakers", {}),
+        ("search_commitments", {}),
+        ("list_kb_spaces", {}),
+    ):
+        assert refusal(account, tool, cursor=cursor, **arguments).startswith("cursor: is not one of this tool's")

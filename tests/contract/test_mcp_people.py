@@ -346,6 +346,19 @@ def test_many_promises_fit_an_answer_and_every_page_is_reached(account: Account)
         assert len(seen) == len(set(seen)) == 120
 
 
+def test_a_common_word_hides_no_older_promise_with_a_rare_one(account: Account) -> None:
+    old, new = (keep_communication(account, ("A", "hello"), at=f"2026-01-0{day}T10:00:00+00:00") for day in (1, 2))
+    many = [NewItem("commitment", f"We will send parcel {number} soon") for number in range(2_500)]
+    rare = NewItem("commitment", "We will send the zebra crate")
+    with account.server.database.write() as connection:
+        analysis.put_summary(account.tenant_id, connection, old, text=None, items=[rare])
+        analysis.put_summary(account.tenant_id, connection, new, text=None, items=many)
+    for query in ("send zebra", "zebra", "soon send a zebra parcel"):
+        found = found_by(account, "search_commitments", query=query, limit=3)["items"]
+        assert rare.content in [item["content"] for item in found]
+    assert found_by(account, "search_commitments", query="send zebra")["items"][0]["content"] == rare.content
+
+
 def test_a_cursor_of_another_order_is_refused(promising: Promising) -> None:
     cursor = found_by(promising.account, "search_commitments", limit=1)["next_cursor"]
     assert "cursor" in refusal(promising.account, "search_commitments", order="due", cursor=cursor)

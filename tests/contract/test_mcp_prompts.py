@@ -270,6 +270,10 @@ def test_a_week_is_named_by_its_days(account: Account) -> None:
     )
     this = calls_in(prompt(account, "weekly_quality_report", week="this"))
     assert this[0][1] == {"from": monday.isoformat(), "to": today.isoformat()}
+    assert this[3] == (
+        "get_period_metrics",
+        {"from": (monday - timedelta(days=7)).isoformat(), "to": (today - timedelta(days=7)).isoformat()},
+    )
     promises = [arguments for _, arguments in calls_in(prompt(account, "promises_of_the_week"))]
     assert promises[1]["due_to"] == (monday + timedelta(days=6)).isoformat()
     assert promises[2]["from"] == monday.isoformat()

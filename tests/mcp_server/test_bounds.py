@@ -31,7 +31,9 @@ def page_of(text: str, items: int = 50) -> Page:
     return Page(items=[item] * items, first=item, next_cursor="cursor " * 20)
 
 
-@pytest.mark.parametrize("text", ["слово " * 200, "1234567890" * 120, '"\\\n' * 400, "щ" * 1_200, "🦉 " * 600])
+@pytest.mark.parametrize(
+    "text", ["слово " * 200, "1234567890" * 120, '"\\\n' * 400, "щ" * 1_200, "🦉 " * 600, "ქ" * 1_200]
+)
 def test_a_page_of_the_longest_texts_is_cut_to_the_bound(text: str) -> None:
     page = page_of(text)
     cut = bounded(page)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_server.quoting import PIECE_CHARACTERS, Block, Place, fit, one_line, quote
+from mcp_server.quoting import MOST_TOKENS, PIECE_CHARACTERS, Block, Place, fit, one_line, quote
 from rag.language_model import estimate_tokens
 
 BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
@@ -74,7 +74,7 @@ def test_parts_give_each_block_once_and_in_order(texts: list[str], room: int) ->
     assert shown == [f"[{block.index}]\n{quote(block.text)}" for block in blocks]
 
 
-@pytest.mark.parametrize("text", ["слово " * 20_000, "9" * 50_000, "a\n" * 40_000])
+@pytest.mark.parametrize("text", ["слово " * 20_000, "9" * 50_000, "a\n" * 40_000, "🦉" * 30_000])
 def test_a_block_that_fills_an_answer_is_cut_within(text: str) -> None:
     blocks, pieces, place = [Block(0, "[0]", text), Block(1, "[1]", "end")], [], None
     while True:
@@ -90,5 +90,6 @@ def test_a_block_that_fills_an_answer_is_cut_within(text: str) -> None:
     bodies = [piece.split("\n", 1)[1] for piece in pieces[:-1]]
     assert "".join("".join(body.split()).replace(">", "") for body in bodies) == "".join(text.split())
     assert max(map(len, bodies)) <= PIECE_CHARACTERS * 2
+    assert max(map(estimate_tokens, pieces)) <= MOST_TOKENS
     if " " in text:
         assert not any(body.endswith(("сло", "слов")) for body in bodies)

@@ -97,6 +97,9 @@ def test_a_call_checks_its_arguments_and_gives_the_tools_result() -> None:
         ({"word": 5}, "word: "),
         ({"word": "a", "times": "2"}, "times: "),
         ({"word": "a", "times": True}, "times: "),
+        ({"word": "a", "times": 10.5}, "times: "),
+        ({"word": "a", "times": "10.0"}, "times: "),
+        ({"word": "a", "times": 1e400}, "times: "),
         ({"word": "a", "tenant_id": "t"}, "tenant_id: "),
         ({"word": float("nan")}, ""),
     ],
@@ -104,6 +107,19 @@ def test_a_call_checks_its_arguments_and_gives_the_tools_result() -> None:
 def test_arguments_that_do_not_match_are_named(arguments: dict[str, Any] | None, problem: str) -> None:
     with pytest.raises(InvalidArguments, match=f"invalid arguments of repeat: {problem}"):
         Registry([make()]).call(context(), "repeat", arguments)
+
+
+def test_a_float_without_a_fraction_is_an_integer_as_in_json_schema() -> None:
+    registry = Registry([make()])
+    assert registry.call(context(), "repeat", {"word": "a", "times": 10.0}) == Answer(text="a" * 10)
+    with pytest.raises(InvalidArguments, match="word: "):
+        registry.call(context(), "repeat", {"word": 10.0})
+
+
+def test_a_name_that_a_client_made_up_is_repeated_in_part() -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        Registry([make()]).call(context(), "repeat", {"word": "a", "x" * 100_000: 1})
+    assert len(str(caught.value)) < 200
 
 
 def test_a_tool_of_a_feature_that_the_account_lacks_is_neither_listed_nor_called() -> None:
@@ -121,16 +137,40 @@ def test_two_tools_cannot_have_one_name() -> None:
         Registry([make(), make()])
 
 
+class Listing(Arguments):
+    word: str = ""
+    limit: int = 10
+    cursor: str | None = None
+
+
+class Other(Listing):
+    pass
+
+
+def at(cursor: str | None, **arguments: Any) -> Listing:
+    return Listing(cursor=cursor, **arguments)
+
+
 def test_a_cursor_gives_back_what_was_put_in_and_no_other_is_taken() -> None:
-    assert cursor_offset(None) == 0
-    assert cursor_offset(make_cursor(offset=7)) == 7
-    assert open_cursor(make_cursor(a=1, b="я"), "a", "b") == {"a": 1, "b": "я"}
-    for wrong in ("", "x", "e30", make_cursor(a=1), make_cursor(offset=-1), make_cursor(offset=1001), "й"):
+    asked = Listing()
+    assert cursor_offset(asked) == 0
+    assert cursor_offset(at(make_cursor(asked, offset=7))) == 7
+    assert open_cursor(at(make_cursor(asked, a=1, b="я")), "a", "b") == {"a": 1, "b": "я"}
+    invalid = (make_cursor(asked, a=1), make_cursor(asked, offset=-1), make_cursor(asked, offset=1001))
+    for wrong in ("", "x", "e30", "й", *invalid):
         with pytest.raises(ToolError, match="cursor"):
-            cursor_offset(wrong)
+            cursor_offset(at(wrong))
     for value in (True, 1.0, "1", None):
         with pytest.raises(ToolError, match="cursor"):
-            cursor_offset(make_cursor(offset=value))
+            cursor_offset(at(make_cursor(asked, offset=value)))
+
+
+def test_a_cursor_goes_on_in_its_own_list_alone() -> None:
+    cursor = make_cursor(Listing(word="a"), offset=7)
+    assert cursor_offset(at(cursor, word="a", limit=50)) == 7
+    for other in (at(cursor), at(cursor, word="b"), Other(cursor=cursor, word="a")):
+        with pytest.raises(ToolError, match="leave it out to begin again"):
+            cursor_offset(other)
 
 
 def test_a_text_is_cut_between_words_and_the_cut_is_shown() -> None:

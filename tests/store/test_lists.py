@@ -194,6 +194,39 @@ def test_words_of_promises_are_found_however_they_are_written(
         assert others == []
 
 
+@pytest.mark.parametrize("order", ["newest", "due"])
+@pytest.mark.parametrize("most_weighed", [9, 2_000])
+def test_no_common_word_hides_a_rare_one_or_two_that_are_held_together(
+    database: Database, tenant_id: str, monkeypatch: pytest.MonkeyPatch, order: Order, most_weighed: int
+) -> None:
+    monkeypatch.setattr(commitments, "_MOST_WEIGHED", most_weighed)
+    far, soon = date(2027, 1, 1), date(2026, 2, 1)
+    best = ["We will send the zebra crate", "We will send the invoice"]
+    with database.write() as connection:
+        talk(tenant_id, connection, 0, {}, *(promise(text, far) for text in best), promise("Nothing of it", far))
+        for number in range(40):
+            verb = "send parcel" if number % 2 else "pay invoice"
+            day = soon + timedelta(days=40 - number)
+            talk(tenant_id, connection, 1 + number, {}, promise(f"We will {verb} {number}", day))
+    with database.read() as connection:
+
+        def found(limit: int, *parts: str, owner: str = tenant_id, **conditions: Any) -> list[str]:
+            wanted = Wanted(word_parts=parts, **conditions)
+            rows = commitments.list_best(owner, connection, wanted, order=order, limit=limit)
+            return [row.content for row in rows]
+
+        # Of the others, which are all alike, the first of the order.
+        newest = [f"We will send parcel {number}" for number in range(39, 0, -2)]
+        assert set(found(5, "send", "zebra")) == {best[0], *newest[:4]}
+        assert best[1] in found(5, "send", "invoice")
+        assert found(8, "parcel") == newest[:8]
+        assert found(8, "parcel", since=AT + timedelta(days=1)) == newest[:8]
+        assert found(8, "parcel", until=AT + timedelta(days=39)) == newest[1:9]
+        assert found(8, "zebra") == best[:1]
+        assert found(8, "parcel", due_from=soon + timedelta(days=2)) == newest[1:9]
+        assert found(8, "parcel", owner=new_id()) == []
+
+
 def test_conversations_are_listed_by_people_roles_and_categories(database: Database, tenant_id: str) -> None:
     with database.write() as connection:
         other = create_tenant(connection, name="Another")
