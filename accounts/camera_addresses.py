@@ -36,11 +36,13 @@ def check_camera_url(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """The address without user, password and query, for answers and logs."""
+    """The address without user, password and query, and without what a path says with "=", where many cameras take a
+    password: for answers and logs."""
     parts = _parse(url)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme.lower()}://{host}{port}{parts.path}"
+    path = "/".join("…" if "=" in part else part for part in parts.path.split("/"))
+    return f"{parts.scheme.lower()}://{host}{port}{path}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import json
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 from starlette.responses import Response
 
 from accounts.camera_addresses import CameraGuard, check_camera_url, shown
@@ -15,7 +16,7 @@ from api.paging import PageQuery, Pagination, pagination
 from ingest.vision.zones import problem_of
 from store import accounts, audit, camera_streams
 from store.camera_streams import Scenario, State, Stream
-from store.errors import NotFound, StreamLimitExceeded
+from store.errors import InvalidRequest, NotFound, StreamLimitExceeded
 
 MOST_ZONES = 32
 MOST_POINTS = 16
@@ -42,10 +43,17 @@ def _named_once(zones: list[Zone]) -> list[Zone]:
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 Scenarios = Annotated[list[Scenario], Field(min_length=1), AfterValidator(_each_once)]
-CameraUrl = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARACTERS, examples=["rtsp://10.0.0.7/stream1"])]
+# Its bounds are told here and held by `check_camera_url`, so that whatever is wrong with it has one code.
+CameraUrl = Annotated[
+    str,
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "maxLength": MAX_URL_CHARACTERS, "examples": ["rtsp://10.0.0.7/stream1"]}
+    ),
+]
 WebhookUrl = Annotated[str, Field(max_length=MAX_URL_CHARACTERS)]
 SiteId = Annotated[str, Field(max_length=200)]
 Relative = Annotated[float, Field(ge=0, le=1)]
+Metres = Annotated[float, Field(ge=-1_000_000, le=1_000_000, allow_inf_nan=False)]
 
 
 class Geo(BaseModel):
@@ -56,6 +64,14 @@ class Geo(BaseModel):
     lat: Annotated[float, Field(ge=-90, le=90)] | None = None
     lon: Annotated[float, Field(ge=-180, le=180)] | None = None
     floor: int | Annotated[str, Field(max_length=50)] | None = None
+
+    @model_validator(mode="after")
+    def _has_numbers_of_json(self) -> Self:
+        try:
+            json.dumps(self.model_extra, allow_nan=False)
+        except ValueError:
+            raise ValueError("holds a number that is none of JSON's") from None
+        return self
 
 
 class Zone(BaseModel):
@@ -76,7 +92,7 @@ class Calibration(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     image: Annotated[list[Relative], Field(min_length=2, max_length=2)]
-    floor: Annotated[list[float], Field(min_length=2, max_length=2)]
+    floor: Annotated[list[Metres], Field(min_length=2, max_length=2)]
 
 
 Zones = Annotated[list[Zone], Field(max_length=MOST_ZONES), AfterValidator(_named_once)]
@@ -113,9 +129,9 @@ class StreamPatch(Body):
 
 
 class StreamRecord(BaseModel):
-    """`rtsp_url` is shown without user, password and query. `message` says why a stream is not online, `notes` what
-    its detectors do not know. `fps` is what the camera sends; `latency_ms`, from a picture's arrival to what was found
-    in it, is the mean of the last seconds."""
+    """`rtsp_url` is shown without user, password and query, and without the parts of its path that hold a value.
+    `message` says why a stream is not online, `notes` what its detectors do not know. `fps` is what the camera sends;
+    `latency_ms`, from a picture's arrival to what was found in it, is the mean of the last seconds."""
 
     id: UuidText
     name: str
@@ -228,6 +244,9 @@ def read_stream(call: Call[NoInput, NoInput]) -> StreamRecord:
 
 def update_stream(call: Call[NoInput, StreamPatch]) -> StreamRecord:
     row = require_stream(call)
+    if row.is_own and "rtsp_url" in call.body.model_fields_set:
+        # The operator's may be anywhere, which is for the operator alone to say.
+        raise InvalidRequest("rtsp_url: the operator set up this stream; register another one.", param="rtsp_url")
     values = _values(call, call.body)
     with call.services.database.write() as connection:
         if values:
