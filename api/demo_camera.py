@@ -14,6 +14,7 @@ from ingest.vision.demo_camera import DemoCamera
 from ingest.vision.demo_pictures import FPS, belt
 from store import camera_streams
 from store.errors import InvalidRequest
+from store.ids import new_id
 from store.settings import Settings
 
 NAME = "Demo camera"
@@ -30,26 +31,29 @@ def registered(settings: Settings, tenant_id: str, url: str, scenarios: Sequence
     unknown = set(scenarios) - set(get_args(camera_streams.Scenario))
     if unknown:
         raise InvalidRequest(f"no such scenario: {min(unknown)}")
-    with open_accounts(settings) as (connection, keyring):
-        made = camera_streams.add(
-            tenant_id,
-            connection,
-            name=NAME,
-            url=keyring.encrypt(url.encode()),
-            shown_url=url,
-            is_own=True,
-            transport="tcp",
-            scenarios=list(scenarios),
-            site_id=None,
-            geo=None,
-            webhook_url=None,
-            key_id=None,
-        )
+    stream_id = new_id()
     try:
-        yield made.id
+        with open_accounts(settings) as (connection, keyring):
+            camera_streams.add(
+                tenant_id,
+                connection,
+                id=stream_id,
+                name=NAME,
+                url=keyring.encrypt(url.encode()),
+                shown_url=url,
+                is_own=True,
+                transport="tcp",
+                scenarios=list(scenarios),
+                site_id=None,
+                geo=None,
+                webhook_url=None,
+                key_id=None,
+            )
+        yield stream_id
+    # From before it is there on: whoever is interrupted right after must take it back.
     finally:
         with open_accounts(settings) as (connection, _):
-            camera_streams.delete(tenant_id, connection, made.id)
+            camera_streams.delete(tenant_id, connection, stream_id)
 
 
 def show_parcels(settings: Settings, tenant_id: str, url: str, api_key: str) -> bool:

@@ -5,8 +5,8 @@ A stream that is deleted keeps its row for as long as its events are kept: it is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -115,7 +115,8 @@ class Health:
     height: int
 
 
-_COLUMNS = [camera_streams.c[name] for name in Stream.__dataclass_fields__]
+_FIELDS = tuple(Stream.__dataclass_fields__)
+_COLUMNS = [camera_streams.c[name] for name in _FIELDS]
 _LIVE = camera_streams.c.deleted_at.is_(None)
 
 # What each stream may be: its account's oldest first, of which the plan bears so many; the operator's own besides.
@@ -141,6 +142,20 @@ _standing = (
 _IS_PERMITTED = sa.and_(_standing.c.is_active, _standing.c.has_feature, _standing.c.is_in_plan)
 _PERMITTED = camera_streams.c.id.in_(sa.select(_standing.c.id).where(_IS_PERMITTED))
 _IS_MARKED = sa.and_(camera_streams.c.status == "error", camera_streams.c.worker_id.is_(None))
+_WAITING = {"status": "reconnecting", "message": "waiting for a worker with room", "fps": 0.0, "latency_ms": 0.0}
+
+
+def _is_free() -> sa.ColumnElement[bool]:
+    return sa.or_(camera_streams.c.leased_until.is_(None), camera_streams.c.leased_until < now())
+
+
+def _told(name: str) -> sa.ColumnElement[Any]:
+    """A column as it is shown: what a worker wrote that has the stream no longer is no news of it."""
+    column = camera_streams.c[name]
+    if name not in _WAITING:
+        return column
+    is_left = sa.and_(_is_free(), camera_streams.c.status != "connecting", sa.not_(_IS_MARKED))
+    return sa.case((is_left, sa.literal(_WAITING[name], column.type)), else_=column).label(name)
 
 
 def _stream(row: Row[Any]) -> Stream:
@@ -175,7 +190,8 @@ def add(tenant_id: str, connection: Connection, **values: Any) -> Stream:
 
 
 def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None:
-    query = sa.select(*_COLUMNS).where(_LIVE, camera_streams.c.tenant_id == tenant_id, camera_streams.c.id == stream_id)
+    table = camera_streams.c
+    query = sa.select(*map(_told, _FIELDS)).where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id)
     row = connection.execute(query).first()
     return _stream(row) if row else None
 
@@ -190,10 +206,9 @@ def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> i
 
 def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int) -> tuple[list[Stream], int]:
     """Oldest first, and how many there are."""
-    query = sa.select(*_COLUMNS).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
-    rows = connection.execute(
-        query.order_by(camera_streams.c.created_at, camera_streams.c.id).limit(limit).offset(offset)
-    )
+    table = camera_streams.c
+    query = sa.select(*map(_told, _FIELDS)).where(_LIVE, table.tenant_id == tenant_id)
+    rows = connection.execute(query.order_by(table.created_at, table.id).limit(limit).offset(offset))
     return [_stream(row) for row in rows], count(tenant_id, connection)
 
 
@@ -226,6 +241,7 @@ def report_worker(connection: Connection, worker_id: str, *, places: int, stream
     mine = camera_workers.c.id == worker_id
     if connection.execute(sa.update(camera_workers).where(mine).values(**values)).rowcount == 0:
         connection.execute(sa.insert(camera_workers).values(id=worker_id, **values))
+    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < now() - timedelta(days=1)))
 
 
 @across_tenants("workers watch everybody's cameras")
@@ -235,7 +251,7 @@ def forget_worker(connection: Connection, worker_id: str) -> None:
     connection.execute(
         sa.update(camera_streams)
         .where(camera_streams.c.worker_id == worker_id)
-        .values(worker_id=None, leased_until=None)
+        .values(worker_id=None, leased_until=None, **_WAITING)
     )
 
 
@@ -243,7 +259,6 @@ def forget_worker(connection: Connection, worker_id: str) -> None:
 def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, int]:
     """The places of each worker that was heard of lately."""
     since = now() - timedelta(seconds=seen_within_s)
-    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < now() - timedelta(days=1)))
     rows = connection.execute(
         sa.select(camera_workers.c.id, camera_workers.c.places).where(camera_workers.c.seen_at >= since)
     )
@@ -253,9 +268,8 @@ def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, in
 @across_tenants("workers watch everybody's cameras")
 def count_watched(connection: Connection) -> int:
     """How many streams there are to be watched."""
-    return connection.execute(
-        sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE, _PERMITTED)
-    ).scalar_one()
+    query = sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE, _PERMITTED)
+    return connection.execute(query).scalar_one()
 
 
 @across_tenants("workers watch everybody's cameras")
@@ -282,17 +296,16 @@ def stop_unpermitted(connection: Connection) -> int:
             message = "the Vision module is switched off"
         elif not row.is_active:
             message = "the client is paused"
-        gone = {"status": "error", "message": message, "fps": 0.0, "worker_id": None, "leased_until": None}
+        gone = {**_WAITING, "status": "error", "message": message, "worker_id": None, "leased_until": None}
         connection.execute(sa.update(camera_streams).where(_LIVE, camera_streams.c.id == row.id).values(**gone))
     return len(found)
 
 
 @across_tenants("whoever runs the server looks after all of them")
 def count_by_status(connection: Connection) -> dict[str, int]:
-    rows = connection.execute(
-        sa.select(camera_streams.c.status, sa.func.count()).where(_LIVE).group_by(camera_streams.c.status)
-    )
-    return dict(rows.tuples().all())
+    shown = sa.select(_told("status")).where(_LIVE).subquery()
+    rows = connection.execute(sa.select(shown.c.status, sa.func.count()).group_by(shown.c.status))
+    return {row[0]: row[1] for row in rows}
 
 
 @across_tenants("workers watch everybody's cameras")
@@ -312,11 +325,9 @@ def renew_leases(connection: Connection, worker_id: str, *, lease_s: float) -> l
 def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: float) -> list[Stream]:
     """Streams that nobody has, or whose worker fell silent: taken, those that waited longest first."""
     table = camera_streams.c
-    at = now()
-    is_free = sa.or_(table.leased_until.is_(None), table.leased_until < at)
     free = (
         sa.select(table.id)
-        .where(_LIVE, is_free, _PERMITTED)
+        .where(_LIVE, _is_free(), _PERMITTED)
         .order_by(table.leased_until.asc().nulls_first(), table.created_at, table.id)
         .limit(most)
         .with_for_update(skip_locked=True)
@@ -327,7 +338,7 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     connection.execute(
         sa.update(camera_streams)
         .where(table.id.in_(ids))
-        .values(worker_id=worker_id, leased_until=at + timedelta(seconds=lease_s))
+        .values(worker_id=worker_id, leased_until=now() + timedelta(seconds=lease_s))
     )
     return [_stream(row) for row in connection.execute(sa.select(*_COLUMNS).where(table.id.in_(ids)))]
 
@@ -335,11 +346,10 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
 @across_tenants("workers watch everybody's cameras")
 def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str]) -> None:
     """For others to take; until one does, their status says that nobody watches them."""
-    waiting = {"status": "reconnecting", "message": "waiting for a worker with room", "fps": 0.0}
     connection.execute(
         sa.update(camera_streams)
         .where(camera_streams.c.worker_id == worker_id, camera_streams.c.id.in_(stream_ids))
-        .values(worker_id=None, leased_until=None, **waiting)
+        .values(worker_id=None, leased_until=None, **_WAITING)
     )
 
 
@@ -366,15 +376,9 @@ def report_health(
     tenant_id: str, connection: Connection, stream_id: str, worker_id: str, health: Health, progress: bytes | None
 ) -> None:
     """Does nothing where another worker has the stream by now."""
-    values: Mapping[str, Any] = {
-        "status": health.status,
-        "message": health.message[:500],
-        "notes": list(health.notes),
-        "fps": health.fps,
-        "latency_ms": health.latency_ms,
-        "width": health.width,
-        "height": health.height,
-    }
+    values = {**asdict(health), "message": health.message[:500], "notes": list(health.notes)}
+    # The mean of the last pictures, of which there are none once they come no more.
+    values["latency_ms"] = health.latency_ms if health.fps > 0 else 0.0
     table = camera_streams.c
     connection.execute(
         sa.update(camera_streams)
@@ -385,7 +389,6 @@ def report_health(
 
 def progress_of(tenant_id: str, connection: Connection, stream_id: str) -> bytes | None:
     """What the worker before left for who goes on."""
-    query = sa.select(camera_streams.c.progress).where(
-        camera_streams.c.tenant_id == tenant_id, camera_streams.c.id == stream_id
-    )
+    table = camera_streams.c
+    query = sa.select(table.progress).where(table.tenant_id == tenant_id, table.id == stream_id)
     return connection.execute(query).scalar_one_or_none()

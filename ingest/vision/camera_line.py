@@ -4,11 +4,14 @@ FFmpeg goes wherever RTSP answers send it: to the `Location` of a redirect, and 
 A camera, or who poses as one, could lead it so to hosts that nobody judged (accounts.camera_addresses). Hence answers
 are read here and written anew, with headers that lead nowhere, up to PLAY: after that FFmpeg heeds neither of the two,
 and bytes pass as they come.
+
+The other way, requests name the camera in place of this line, since proxies of RTSP look for whom a request is.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 import select
 import socket
@@ -16,7 +19,7 @@ import ssl
 import struct
 import threading
 from typing import Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 _PORTS = {"rtsp": 554, "rtsps": 322}
 _CHUNK = 64 * 1024
@@ -43,6 +46,11 @@ _PASSED = frozenset(
     )
 )
 _LEADING = frozenset(("source", "destination"))
+
+
+_REQUEST = re.compile(rb"([A-Z_]+) (rtsp://[^/? ]+)([^ ]*) RTSP/")
+_DIGEST = re.compile(rb"\r\nAuthorization: Digest ([^\r]*)")
+_PARAMETER = re.compile(rb'(\w+)=(?:"([^"]*)"|([^", ]+))')
 
 
 class AnswerRefused(Exception):
@@ -125,6 +133,48 @@ class Answers:
         return ";".join([*kept, f"source={self._address}"])
 
 
+class Requests:
+    """Writes FFmpeg's requests to `near` (rtsp://host:port, this line) as such to `far` (the camera).
+
+    Digest signs the address, as FFmpeg knows it, with the password: it is signed anew. `credentials`: user:password as
+    in a URL.
+    """
+
+    def __init__(self, near: str, far: str, credentials: str) -> None:
+        self._near, self._far = near.encode(), far.encode()
+        self._user, _, self._password = unquote_to_bytes(credentials).partition(b":")
+
+    def anew(self, asked: bytes) -> bytes:
+        """Only what begins with a whole request; all else, such as RTCP, stays as it is."""
+        request = _REQUEST.match(asked)
+        if request is None or request[2] != self._near or b"\r\n\r\n" not in asked:
+            return asked
+        method, uri = request[1], self._far + request[3]
+        changed = asked[: request.start(2)] + uri + asked[request.end(3) :]
+        if (signed := _DIGEST.search(asked)) is None:
+            return changed
+        named = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(signed[1])}
+        known_uri, response = self._near + request[3], named.get(b"response", b"")
+        # What is not signed as here cannot be signed anew, and cameras compare: better the wrong address than two.
+        if named.get(b"uri") != known_uri or response != self._response(method, known_uri, named):
+            return asked
+        anew = signed[1].replace(known_uri, uri).replace(response, self._response(method, uri, named))
+        return changed.replace(signed[1], anew)
+
+    def _response(self, method: bytes, uri: bytes, named: dict[bytes, bytes]) -> bytes:
+        """RFC 2617, 3.2.2: MD5 and MD5-sess, with `qop` and without."""
+        nonce, more = named.get(b"nonce", b""), (named.get(b"nc", b""), named.get(b"cnonce", b""))
+        secret = _md5(self._user, named.get(b"realm", b""), self._password)
+        if named.get(b"algorithm", b"").lower() == b"md5-sess":
+            secret = _md5(secret, nonce, more[1])
+        qop = named.get(b"qop")
+        return _md5(secret, nonce, *((*more, qop) if qop else ()), _md5(method, uri))
+
+
+def _md5(*parts: bytes) -> bytes:
+    return hashlib.md5(b":".join(parts), usedforsecurity=False).hexdigest().encode()
+
+
 class CameraLine:
     """One connection to a camera at an rtsp(s):// URL; `url` is what FFmpeg opens, once, in its place. Of rtsps no
     certificate is asked for, since cameras have none that anybody could check. Raises OSError.
@@ -148,10 +198,11 @@ class CameraLine:
         except BaseException:
             self._far.close()
             raise
-        user, at, _ = parts.netloc.rpartition("@")
-        host = f"[{loopback}]" if ":" in loopback else loopback
-        netloc = f"{user}{at}{host}:{self._listening.getsockname()[1]}"
-        self.url = parts._replace(scheme="rtsp", netloc=netloc).geturl()
+        user, at, there = parts.netloc.rpartition("@")
+        here = f"[{loopback}]" if ":" in loopback else loopback
+        here = f"{here}:{self._listening.getsockname()[1]}"
+        self.url = parts._replace(scheme="rtsp", netloc=f"{user}{at}{here}").geturl()
+        self._requests = Requests(f"rtsp://{here}", f"{parts.scheme}://{there}", user)
         self._answers: Answers | None = Answers(address)
         self._thread = threading.Thread(target=self._carry, name="camera line", daemon=True)
 
@@ -180,8 +231,12 @@ class CameraLine:
                 near.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
                 for end in (near, self._far):
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                # Not select(), which ends at descriptor 1023: a worker of many streams has more.
+                poll = select.poll()
+                for end in (near, self._far):
+                    poll.register(end, select.POLLIN)
                 try:
-                    while self._passes(near):
+                    while self._passes(near, poll):
                         pass
                 except AnswerRefused as refused:
                     self.refusal = refused.message
@@ -189,20 +244,20 @@ class CameraLine:
                     # As the camera's end was cut, so is FFmpeg's.
                     near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
-    def _passes(self, near: socket.socket) -> bool:
+    def _passes(self, near: socket.socket, poll: select.poll) -> bool:
         """Hands on what either end has said; False once one of them has ended. Raises AnswerRefused, OSError."""
         far = self._far
         waiting = isinstance(far, ssl.SSLSocket) and far.pending() > 0
-        ready, _, _ = ([far], (), ()) if waiting else select.select([near, far], [], [])
-        if near in ready:
+        ready = {far.fileno()} if waiting else {number for number, _ in poll.poll()}
+        if near.fileno() in ready:
             asked = near.recv(_CHUNK)
             if self._answers is not None and asked.startswith(b"PLAY "):
                 near.sendall(self._answers.rest())
                 self._answers = None
-            far.sendall(asked)
+            far.sendall(self._requests.anew(asked))
             if not asked:
                 return False
-        if far in ready and (told := _received(far)) is not None:
+        if far.fileno() in ready and (told := _received(far)) is not None:
             near.sendall(told if self._answers is None else self._answers.feed(told))
             return bool(told)
         return True

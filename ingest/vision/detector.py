@@ -59,7 +59,7 @@ class DetectorTimedOut(DetectorError):
 
 
 class DetectorFailed(DetectorError):
-    """The network could not work on the picture; the child lives on."""
+    """The network could not work on the picture; the child lives on. The log says why."""
 
 
 class DetectorClosed(DetectorError):
@@ -268,11 +268,12 @@ class Detector:
                 if calls:
                     self._work(child, calls)
             except (Gone, Garbled, OSError) as error:
-                self._lost(f"The detector's child died before it answered ({error}).")
+                why = error.strerror if isinstance(error, OSError) else error  # without the file's name
+                self._lost(f"The detector's child died before it answered ({why}).")
             # The streams must not hang for a mistake of ours.
             except Exception as error:
                 log.exception("the detector failed")
-                self._lost(f"The detector failed ({error!r}).")
+                self._lost(f"The detector failed ({type(error).__name__}).")
         self._lost(_CLOSED)
 
     def _wait_for_calls(self) -> bool:
@@ -374,5 +375,7 @@ def _timed_out(call: _Call) -> DetectorTimedOut:
 
 
 def _error_in(header: Mapping[str, object]) -> Exception:
-    kind = NetworkUnusable if header["error"] == "unusable" else DetectorFailed
-    return kind(str(header.get("text")))
+    if header["error"] == "unusable":
+        return NetworkUnusable(str(header.get("text")))
+    log.error("a network failed in the detector's child", trace=header.get("trace"))
+    return DetectorFailed(str(header.get("text")))

@@ -89,6 +89,7 @@ class _Networks:
 
 
 def _answer(message: bytearray, networks: _Networks, memory: mmap.mmap) -> bytes:
+    model = ""
     try:
         model, size, pictures = parse_question(message)
         network = networks.get(model)
@@ -104,8 +105,10 @@ def _answer(message: bytearray, networks: _Networks, memory: mmap.mmap) -> bytes
     except NetworkUnusable as error:
         return answer({"error": "unusable", "text": str(error)})
     # Whatever the library raises belongs to the callers in the server; the child lives on.
-    except Exception:
-        return answer({"error": "failed", "text": traceback.format_exc()[-4000:]})
+    except Exception as error:
+        # Its own text may name files of the server, and those who are told of the failure are its clients.
+        text = f"The model {model} failed ({type(error).__name__})."
+        return answer({"error": "failed", "text": text, "trace": traceback.format_exc()[-4000:]})
 
 
 def _look(network: Network, squares: list[Pixels], pictures: list[Picture]) -> list[Boxes | Poses]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
 import structlog
 
 from ingest.vision.detect_poses import Poses
-from ingest.vision.detector import Detector, DetectorError
+from ingest.vision.detector import Detector, DetectorError, DetectorFailed
 from ingest.vision.models import Role
 from ingest.vision.network_files import NetworkUnusable
-from ingest.vision.networks import PEOPLE, VEHICLES
+from ingest.vision.networks import PEOPLE, VEHICLES, Description
 from ingest.vision.plate_reader import PlateReader
 from ingest.vision.reidentify import Appearance
 from ingest.vision.scenarios.findings import Box
@@ -25,10 +28,13 @@ from ingest.vision.yolo import Boxes, Pixels
 from store.camera_streams import Scenario
 
 log = structlog.get_logger(__name__)
+T = TypeVar("T")
 
+_REFUSALS = 5
+"""Pictures in a row on which a network fails, and it is used no more: one may have been too much for the machine."""
 _OBJECTS_FROM, _PLATES_FROM = 0.25, 0.25
 _MISSING: Mapping[Role, str] = {
-    "objects": "no detector of people and vehicles is installed: nothing but codes can be read",
+    "objects": "no detector of people and vehicles is installed: nothing but codes and plates can be read",
     "poses": "no detector of poses is installed: falls are not seen",
     "plates": "no detector of plates is installed: plates are not read",
     "ppe": "no detector of protective equipment is installed",
@@ -39,108 +45,162 @@ _NEEDS: Mapping[Scenario, tuple[Role, ...]] = {
     "traffic": ("objects", "people"),
     "ppe": ("objects", "ppe"),
     "safety": ("objects", "poses", "fire"),
-    "lpr": ("plates",),
+    "lpr": ("objects", "plates", "ru_plates"),  # numbers of containers are looked for on vehicles
     "barcode": (),
 }
 
 
 class Eyes:
-    """May be used from any thread. What is not installed sees nothing, and `notes` say so."""
+    """May be used from any thread. What is not installed sees nothing, and `notes` say so; so does what turns out to be
+    no model that can be used, since one of the operator's own must not take the others' work along. What a detector
+    raises besides is raised: DetectorError."""
 
     def __init__(self, detector: Detector, models: Mapping[Role, Path]) -> None:
         self._detector = detector
         self._models = models
         self._reading = threading.Lock()
         self._telling_apart = threading.Lock()
-        self._unusable: dict[Role, str] = {}
-        self._said: dict[tuple[Scenario, ...], tuple[str, ...]] = {}
+        self._unusable: set[Role] = set()
+        self._refusals: dict[Role, int] = {}
 
     def has(self, role: Role) -> bool:
         return role in self._models and role not in self._unusable
 
     def people_and_vehicles(self, image: Pixels, *, vehicles: bool) -> tuple[Boxes | None, Boxes | None]:
         """Of one look. None for what was not looked for."""
-        if not self.has("objects"):
-            return None, None
-        about = self._detector.about("objects")
-        people = about.numbers_of(PEOPLE)
-        wheels = about.numbers_of(VEHICLES) if vehicles else ()
-        found = self._detector.detect("objects", image, confidence=_OBJECTS_FROM, classes=(*people, *wheels))
-        return _only(found, people), _only(found, wheels) if vehicles else None
+
+        def look() -> tuple[Boxes | None, Boxes | None]:
+            about = self._detector.about("objects")
+            people = about.numbers_of(PEOPLE)
+            wheels = _known(about, VEHICLES) if vehicles else ()
+            found = self._look("objects", image, _OBJECTS_FROM, (*people, *wheels))
+            return _only(found, people), _only(found, wheels) if vehicles else None
+
+        nobody: tuple[Boxes | None, Boxes | None] = None, None
+        return self._use("objects", look, nobody)
 
     def equipment(self, image: Pixels, person: Box) -> list[Item]:
         """What a person wears, and their neighbours as far as they are near: from close by, since helmets are small."""
         height, width = image.shape[:2]
         left, top, right, bottom = (round(value) for value in close_up(person, width, height))
-        found = self._look("ppe", image[top:bottom, left:right], UNSURE_FROM)
-        names = self._names("ppe")
-        return [
-            Item(names[number], (x1 + left, y1 + top, x2 + left, y2 + top), score)
-            for number, (x1, y1, x2, y2), score in _rows(found)
-        ]
+        close = image[top:bottom, left:right]
+
+        def look() -> list[Item]:
+            found = self._look("ppe", close, UNSURE_FROM)
+            names = self._detector.about("ppe").names
+            return [
+                Item(names[number], (x1 + left, y1 + top, x2 + left, y2 + top), score)
+                for number, (x1, y1, x2, y2), score in _rows(found)
+            ]
+
+        return self._use("ppe", look, []) if close.size else []
 
     def equipment_known(self) -> frozenset[str]:
-        return frozenset(self._names("ppe").values()) if self.has("ppe") else frozenset()
+        return self._use("ppe", lambda: frozenset(self._detector.about("ppe").names.values()), frozenset())
 
-    def burning(self, image: Pixels) -> list[Burning]:
-        found = self._look("fire", image, LEAST_CONFIDENCE)
-        names = self._names("fire")
-        kinds = {number: name.lower() for number, name in names.items()}
-        return [
-            Burning("fire" if kinds[number] == "fire" else "smoke", box, score)
-            for number, box, score in _rows(found)
-            if kinds[number] in ("fire", "smoke")
-        ]
+    def burning(self, image: Pixels) -> list[Burning] | None:
+        """None where nobody looked."""
 
-    def poses(self, image: Pixels) -> Poses:
-        return self._detector.poses("poses", image)
+        def look() -> list[Burning]:
+            found = self._look("fire", image, LEAST_CONFIDENCE)
+            kinds = {number: name.lower() for number, name in self._detector.about("fire").names.items()}
+            return [
+                Burning("fire" if kinds[number] == "fire" else "smoke", box, score)
+                for number, box, score in _rows(found)
+                if kinds[number] in ("fire", "smoke")
+            ]
 
-    def plates(self, image: Pixels) -> Boxes:
-        return self._look("plates", image, _PLATES_FROM)
+        return self._use("fire", look, None)
+
+    def poses(self, image: Pixels) -> Poses | None:
+        """None where nobody looked."""
+
+        def look() -> Poses:
+            if self._detector.about("poses").task != "pose":
+                raise NetworkUnusable("it finds no key points")
+            return _of_picture(lambda: self._detector.poses("poses", image))
+
+        return self._use("poses", look, None)
+
+    def plates(self, image: Pixels) -> Boxes | None:
+        """None where nobody looked."""
+        return self._use("plates", lambda: self._look("plates", image, _PLATES_FROM), None)
 
     def read_plate(self, image: Pixels, box: Box) -> list[PlateReading]:
         with self._reading:
-            return self._reader.read(image, box)
+            return self._use("plates", lambda: self._reader.read(image, box), [])
 
     def read_container(self, image: Pixels, box: Box) -> PlateReading | None:
         with self._reading:
-            return self._reader.read_container(image, box)
+            return self._use("plates", lambda: self._reader.read_container(image, box), None)
 
-    def embed(self, crops: Sequence[Pixels]) -> Floats:
-        """n x 512, one for each crop of a person."""
+    def embed(self, crops: Sequence[Pixels]) -> Floats | None:
+        """n x 512, one for each crop of a person. None where nobody looked."""
+
+        def look() -> Floats:
+            appearance = self._appearance
+            try:
+                vectors = appearance.embed(crops)
+            # The runtime has errors of many kinds, which have no other base.
+            except Exception as error:
+                raise DetectorFailed(f"The model people failed ({type(error).__name__}).") from error
+            if not (np.isfinite(vectors).all() and vectors.any(axis=1).all()):
+                raise DetectorFailed("The model people gave no vectors.")
+            return vectors
+
         with self._telling_apart:
-            return self._appearance.embed(crops)
+            return self._use("people", look, None)
 
     def notes(self, scenarios: Sequence[Scenario]) -> tuple[str, ...]:
         """What these scenarios will not see with the models that there are, in words."""
-        key = tuple(scenarios)
-        if key not in self._said:
-            self._said[key] = tuple(self._note(role) for role in _roles(key) if self._note(role))
-        return self._said[key]
+        return tuple(note for note in map(self._note, _roles(scenarios)) if note)
 
     def _note(self, role: Role) -> str:
         if role not in self._models:
-            return _MISSING[role]
-        if role in self._unusable:
-            return self._unusable[role]
+            return _MISSING.get(role, "")
+        unknown = ""
         if role == "ppe":
-            return unknown_in_words(self._names("ppe").values()) or ""
-        return ""
+            with suppress(DetectorError):  # the next report says it
+                unknown = unknown_in_words(self.equipment_known()) or ""
+        # Without the reason, which names files of the server: those who read this may be its clients.
+        return f"the model for {role} cannot be used: the server's log says why" if role in self._unusable else unknown
 
-    def _look(self, role: Role, image: Pixels, confidence: float) -> Boxes:
-        return self._detector.detect(role, image, confidence=confidence)
-
-    def _names(self, role: Role) -> Mapping[int, str]:
+    def _use(self, role: Role, look: Callable[[], T], otherwise: T) -> T:
+        """What a look with a role's model gives; `otherwise` where there is none that can be used."""
+        if not self.has(role):
+            return otherwise
         try:
-            return self._detector.about(role).names
-        except (NetworkUnusable, DetectorError) as error:
-            self._unusable[role] = f"the model of {role} cannot be used: {error}"[:300]
-            log.warning("a model cannot be used", role=role, error=str(error)[:500])
-            return {}
+            seen = look()
+        except (NetworkUnusable, ValueError, FileNotFoundError) as error:
+            self._give_up(role, error)
+            return otherwise
+        except DetectorFailed as error:
+            self._refusals[role] = self._refusals.get(role, 0) + 1
+            if self._refusals[role] < _REFUSALS:
+                raise
+            self._give_up(role, error)
+            return otherwise
+        self._refusals[role] = 0
+        return seen
+
+    def _give_up(self, role: Role, error: Exception) -> None:
+        self._unusable.add(role)
+        log.warning("a model cannot be used", role=role, path=str(self._models[role]), error=str(error)[:500])
+
+    def _look(self, role: Role, image: Pixels, confidence: float, classes: Sequence[int] | None = None) -> Boxes:
+        return _of_picture(lambda: self._detector.detect(role, image, confidence=confidence, classes=classes))
 
     @cached_property
     def _reader(self) -> PlateReader:
-        return PlateReader(self._models["plates"], self._models.get("ru_plates"))
+        if self.has("ru_plates"):
+            try:
+                return PlateReader(self._models["plates"], self._models["ru_plates"])
+            except NetworkUnusable:
+                raise
+            # Whatever its library raises; what is the matter with the rest is raised below again.
+            except Exception as error:
+                self._give_up("ru_plates", error)
+        return PlateReader(self._models["plates"])
 
     @cached_property
     def _appearance(self) -> Appearance:
@@ -149,6 +209,23 @@ class Eyes:
 
 def _roles(scenarios: Sequence[Scenario]) -> list[Role]:
     return list(dict.fromkeys(role for scenario in scenarios for role in _NEEDS[scenario]))
+
+
+def _of_picture(look: Callable[[], T]) -> T:
+    """A look at a picture that the detector does not take says nothing of its network."""
+    try:
+        return look()
+    except ValueError as error:
+        raise DetectorError(str(error)) from error
+
+
+def _known(about: Description, labels: Sequence[str]) -> tuple[int, ...]:
+    """The classes of those labels that a network knows: one of the operator's own may know people alone."""
+    found: list[int] = []
+    for label in labels:
+        with suppress(ValueError):
+            found += about.numbers_of((label,))
+    return tuple(found)
 
 
 def _only(found: Boxes, classes: Sequence[int]) -> Boxes:

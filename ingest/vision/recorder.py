@@ -16,7 +16,6 @@ from PIL import Image
 
 from accounts import webhooks
 from ingest.vision.calibration import Floor
-from ingest.vision.frames import Frame
 from ingest.vision.scenarios.findings import EventType, Finding
 from ingest.vision.zones import foot_point
 from store import camera_events, camera_streams, camera_traffic
@@ -62,6 +61,24 @@ class Sums:
     waited_s: float = 0.0
     heat: Heat | None = None
 
+    def __add__(self, more: Sums) -> Sums:
+        heats = [heat for heat in (self.heat, more.heat) if heat is not None]
+        heat = heats[0] if len(heats) == 1 else heats[0] + heats[1] if heats else None
+        return Sums(self.waited + more.waited, self.waited_s + more.waited_s, heat)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding with the picture that shows it: height x width x 3, RGB, or a file of that. `subject` tells it from all
+    others of its type in the stream. `width`, `height` of the frame, in whose pixels the box is."""
+
+    finding: Finding
+    subject: str
+    image: npt.NDArray[np.uint8] | bytes
+    seen_at: datetime
+    width: int
+    height: int
+
 
 class Recorder:
     """A worker's. Safe for many threads."""
@@ -74,13 +91,11 @@ class Recorder:
         self._worker_id = worker_id
         self._on_delivery = on_delivery
 
-    def record(
-        self, stream: Stream, frame: Frame, image: npt.NDArray[np.uint8], finding: Finding, subject: str
-    ) -> str | None:
+    def record(self, stream: Stream, found: Found) -> str | None:
         """One finding as an event, whose id it gives; None where it was recorded before. Raises LeaseLost, and what the
         stores raise."""
-        event_id = new_id()
-        key = self._keep_picture(stream, event_id, image)
+        event_id, finding = new_id(), found.finding
+        key = self._keep_picture(stream, event_id, found.image)
         is_new, delivery = False, None
         try:
             with self._database.write() as connection:
@@ -90,16 +105,16 @@ class Recorder:
                     connection,
                     stream.id,
                     event_id,
-                    subject=subject,
+                    subject=found.subject,
                     scenario=SCENARIOS[finding.type],
                     kind=finding.type,
                     confidence=finding.confidence,
-                    occurred_at=frame.seen_at,
-                    details=_metadata(stream, frame, finding),
+                    occurred_at=found.seen_at,
+                    details=_metadata(stream, found),
                     snapshot_key=key,
                 )
                 if is_new:
-                    self._count(connection, stream, frame.seen_at, finding.type)
+                    self._count(connection, stream, found.seen_at, finding.type)
                     delivery = self._emit(connection, stream, event_id)
         finally:
             if not is_new:
@@ -132,7 +147,7 @@ class Recorder:
                 stream.tenant_id,
                 connection,
                 stream.id,
-                _hour(at),
+                hour_of(at),
                 waited=sums.waited,
                 waited_s=sums.waited_s,
                 heat=sums.heat,
@@ -142,7 +157,7 @@ class Recorder:
         """Raises LeaseLost."""
         with self._database.write() as connection:
             self._require_lease(connection, stream)
-            camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, _hour(at), visitor)
+            camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
 
     def report(self, stream: Stream, health: Health, progress: bytes | None) -> None:
         with self._database.write(durable=False) as connection:
@@ -152,16 +167,16 @@ class Recorder:
         if not camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id, lock=True):
             raise LeaseLost
 
-    def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8]) -> str:
+    def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8] | bytes) -> str:
         key = f"camera-snapshots/{stream.tenant_id}/{stream.id}/{name}.jpg"
-        self._blobs.put(key, as_jpeg(image))
+        self._blobs.put(key, image if isinstance(image, bytes) else as_jpeg(image))
         return key
 
     @staticmethod
     def _count(connection: Any, stream: Stream, at: datetime, kind: EventType) -> None:
         if kind in ("person_entered", "person_left"):
             came = kind == "person_entered"
-            camera_traffic.add(stream.tenant_id, connection, stream.id, _hour(at), entered=came, left=not came)
+            camera_traffic.add(stream.tenant_id, connection, stream.id, hour_of(at), entered=came, left=not came)
 
     @staticmethod
     def _emit(connection: Any, stream: Stream, event_id: str) -> Delivery | None:
@@ -188,18 +203,20 @@ def as_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
     return made.getvalue()
 
 
-def _metadata(stream: Stream, frame: Frame, finding: Finding) -> dict[str, Any]:
+def _metadata(stream: Stream, found: Found) -> dict[str, Any]:
+    finding = found.finding
     floor = Floor.of(stream.calibration) if finding.box is not None else None
-    place = floor.place(foot_point(finding.box, frame.width, frame.height)) if floor and finding.box else None
+    place = floor.place(foot_point(finding.box, found.width, found.height)) if floor and finding.box else None
     known: dict[str, Any] = {
         "zone": finding.zone,
         "track_id": finding.number,
         "box": None if finding.box is None else [round(value) for value in finding.box],
         "floor": None if place is None else [round(value, 2) for value in place],
-        "frame": {"width": frame.width, "height": frame.height},
+        "frame": {"width": found.width, "height": found.height},
     }
     return {name: value for name, value in known.items() if value is not None} | dict(finding.details)
 
 
-def _hour(at: datetime) -> datetime:
+def hour_of(at: datetime) -> datetime:
+    """The hour that what was counted then belongs to."""
     return at.replace(minute=0, second=0, microsecond=0)

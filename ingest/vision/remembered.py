@@ -3,68 +3,141 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
-from ingest.vision.scenarios.findings import Box, Finding, Tracked, overlap
+from ingest.vision.scenarios import barcodes, fire, plates
+from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 
 GOOD_FOR = timedelta(seconds=60)
 """A report that is older tells nothing of who is there now."""
-_AT_FIRST_S = 15.0
+_AT_FIRST = timedelta(seconds=15)
+_AWAY: Mapping[str, timedelta] = {
+    "plate_read": timedelta(seconds=plates.AWAY_S),
+    "container_read": timedelta(seconds=plates.AWAY_S),
+    "barcode_read": timedelta(seconds=barcodes.AWAY_S),
+    "fire": timedelta(seconds=fire.GONE_AFTER_S),
+    "smoke": timedelta(seconds=fire.GONE_AFTER_S),
+}
+"""Unseen for longer, it comes back as another event; all else is forgotten with its track, and after `GOOD_FOR`."""
 _SAME_FROM = 0.2
 _MOST = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
+    """`box` is relative, 0 to 1: the next worker's picture may have another size. `unseen_s`: for how long it was not
+    seen when it was told of. `is_counted`: among the visitors, for who entered."""
+
     type: str
     zone: str | None
     text: str
     box: Box | None
+    unseen_s: float = 0.0
+    is_counted: bool = True
+
+
+@dataclass(slots=True)
+class _Open:
+    """Something said by this worker. `number`: of the track that it was said of, where it ends with that."""
+
+    said: Said
+    number: int | None
+    seen_at: datetime
 
 
 class Remembered:
-    """One stream's. Not for several threads. `before`: what another worker `exported` at `at`, if any did."""
+    """One stream's, for one size of picture. Not for several threads. `before`: what another worker `exported`, if any
+    did. All times are of the pictures."""
 
-    def __init__(self, before: str | None, now: datetime) -> None:
-        self._open: dict[tuple[str, str | None, int | None, str], Said] = {}
+    def __init__(self, before: str | None, now: datetime, width: int, height: int) -> None:
+        self._size = width, height
+        self._open: dict[tuple[str, str], _Open] = {}  # by type and subject
         self._before = _parsed(before, now)
-        self._began_s: float | None = None
+        self._made_at = now
+        self._began_at: datetime | None = None
 
-    def is_known(self, finding: Finding, now_s: float) -> bool:
-        """Whether the worker before has said this already, of somebody who is still where they were. Each once."""
-        if self._began_s is None:
-            self._began_s = now_s
-        if now_s - self._began_s > _AT_FIRST_S:
-            self._before = []
-        found = next((said for said in self._before if _is_same(said, finding)), None)
-        if found is not None:
-            self._before.remove(found)
-            self.note(finding)
-        return found is not None
+    def note(self, finding: Finding, at: datetime) -> Said | None:
+        """Notes a finding. What the worker before had said of it already, each once; None where it is news."""
+        self.tick(at)
+        is_same = (said for said in self._before if _is_same(said, finding, self._relative(finding.box)))
+        before = next(is_same, None)
+        if before is not None:
+            self._before.remove(before)
+        self._say(finding, at)
+        return before
 
-    def note(self, finding: Finding) -> None:
-        """Notes what was said now."""
-        if finding.type == "person_left":
+    def follow(self, seen: Sequence[Tracked], ended: Collection[int], at: datetime) -> None:
+        """Where those are now of whom something was said; who has gone is forgotten. People and vehicles, under the
+        numbers of their findings; plates have tracks with numbers of their own, and are told of by `see`."""
+        boxes = {each.number: each.box for each in seen}
+        for key, entry in list(self._open.items()):
+            if entry.number in ended:
+                del self._open[key]
+            elif entry.number in boxes:
+                entry.said = replace(entry.said, box=self._relative(boxes[entry.number]))
+                entry.seen_at = at
+
+    def see(self, kinds: Sequence[EventType], subjects: Sequence[str], at: datetime) -> None:
+        """What was said before and is there still, by its subject, for what has no track."""
+        for entry in (self._open.get((kind, subject)) for kind in kinds for subject in subjects):
+            if entry is not None:
+                entry.seen_at = at
+
+    def tick(self, at: datetime) -> None:
+        """The picture of that time was looked at: what was too long away is forgotten."""
+        if self._began_at is None:
+            self._began_at = at
+        self._before = [said for said in self._before if not self._is_over(said, at)]
+        self._open = {key: entry for key, entry in self._open.items() if at - entry.seen_at <= _away(entry.said)}
+
+    def exported(self, now: datetime, uncounted: Collection[int] = ()) -> str:
+        """With what the worker before said and nobody has seen yet, since this one's time may be short too.
+        `uncounted`: people who entered and are none of the visitors yet."""
+        rows = [
+            replace(
+                entry.said,
+                unseen_s=max(0.0, (now - entry.seen_at).total_seconds()),
+                is_counted=entry.said.type != "person_entered" or entry.number not in uncounted,
+            )
+            for entry in self._open.values()
+            if now - entry.seen_at <= _away(entry.said)
+        ]
+        since_s = self._since(now).total_seconds()
+        rows += [
+            replace(said, unseen_s=said.unseen_s + since_s) for said in self._before if not self._is_over(said, now)
+        ]
+        return json.dumps({"at": now.isoformat(), "said": [asdict(row) for row in rows[:_MOST]]})
+
+    def _since(self, at: datetime) -> timedelta:
+        return timedelta(0) if self._began_at is None else max(timedelta(0), at - self._began_at)
+
+    def _is_over(self, said: Said, at: datetime) -> bool:
+        """Nobody looked between the two workers: that time is not one in which it was unseen."""
+        since = self._since(at)
+        if at - self._made_at > GOOD_FOR:  # pictures came, and none could be looked at
+            return True
+        return since > _AT_FIRST or timedelta(seconds=said.unseen_s) + since > _away(said)
+
+    def _say(self, finding: Finding, at: datetime) -> None:
+        if finding.type == "queue_cleared":
+            self._open.pop(("queue_formed", finding.subject), None)
+        if finding.type in ("person_left", "queue_cleared"):
             return
         if len(self._open) >= _MOST:
             del self._open[next(iter(self._open))]
-        said = Said(finding.type, finding.zone, _text(finding), finding.box)
-        self._open[finding.type, finding.zone, finding.number, said.text] = said
+        number = None if finding.type in _AWAY else finding.number
+        said = Said(finding.type, finding.zone, _text(finding), self._relative(finding.box))
+        self._open[finding.type, finding.subject] = _Open(said, number, at)
 
-    def follow(self, seen: Sequence[Tracked], ended: Sequence[int]) -> None:
-        """Where those are now of whom something was said; who has gone is forgotten."""
-        boxes = {each.number: each.box for each in seen}
-        for key, said in list(self._open.items()):
-            number = key[2]
-            if number in ended:
-                del self._open[key]
-            elif number in boxes:
-                self._open[key] = Said(said.type, said.zone, said.text, boxes[number])
+    def _relative(self, box: Box | None) -> Box | None:
+        width, height = self._size
+        return box and (box[0] / width, box[1] / height, box[2] / width, box[3] / height)
 
-    def exported(self, now: datetime) -> str:
-        return json.dumps({"at": now.isoformat(), "said": [asdict(said) for said in self._open.values()]})
+
+def _away(said: Said) -> timedelta:
+    return _AWAY.get(said.type, GOOD_FOR)
 
 
 def _parsed(before: str | None, now: datetime) -> list[Said]:
@@ -80,21 +153,23 @@ def _parsed(before: str | None, now: datetime) -> list[Said]:
 
 
 def _said(row: Mapping[str, object]) -> Said:
-    box = row["box"]
+    box, unseen_s = row["box"], row["unseen_s"]
     assert box is None or isinstance(box, list)
+    assert isinstance(unseen_s, int | float)
     place: Box | None = None if box is None else (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
-    return Said(str(row["type"]), None if row["zone"] is None else str(row["zone"]), str(row["text"]), place)
+    zone = None if row["zone"] is None else str(row["zone"])
+    return Said(str(row["type"]), zone, str(row["text"]), place, float(unseen_s), bool(row["is_counted"]))
 
 
 def _text(finding: Finding) -> str:
     return str(finding.details.get("text", ""))
 
 
-def _is_same(said: Said, finding: Finding) -> bool:
+def _is_same(said: Said, finding: Finding, box: Box | None) -> bool:
     if (said.type, said.zone) != (finding.type, finding.zone):
         return False
     if said.text or _text(finding):
         return said.text == _text(finding)
-    if said.box is None or finding.box is None:
-        return said.box is finding.box
-    return overlap(said.box, finding.box) >= _SAME_FROM
+    if said.box is None or box is None:
+        return said.box is box
+    return overlap(said.box, box) >= _SAME_FROM

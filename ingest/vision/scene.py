@@ -5,21 +5,22 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH
-from ingest.vision.recorder import Sums
+from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
 from ingest.vision.remembered import Remembered
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
-from ingest.vision.scenarios.findings import Box, Finding, Tracked, overlap
+from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 from ingest.vision.scenarios.fire import SURE_CONFIDENCE, Fire
 from ingest.vision.scenarios.intrusion import Intrusion
 from ingest.vision.scenarios.plates import PlateReading, Plates
@@ -52,13 +53,7 @@ MOST_LOOKS, _LOOKS_S = 20, 0.2
 _SAME_PERSON = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A finding with the picture that shows it. `subject` tells it from all others of its type in the stream."""
-
-    finding: Finding
-    subject: str
-    image: Pixels
+T = TypeVar("T")
 
 
 class Scene:
@@ -70,6 +65,8 @@ class Scene:
         self.size = width, height
         self.people: list[Tracked] = []
         """Who is in the picture that was looked at last."""
+        self.failure: Exception | None = None
+        """What a part of the last step failed by; what the others found was given all the same."""
         self._eyes = eyes
         self._scenarios = frozenset(stream.scenarios)
         zones = [_zone(row) for row in stream.zones]
@@ -82,10 +79,11 @@ class Scene:
         self._people, self._vehicles = Tracker(), Tracker()
         self._plate_tracks = Tracker(begins_at=_PLATE_FROM)  # what is no plate is not read as one
         told = _told(progress)
-        self._remembered = Remembered(told.get("said"), now)
+        self._remembered = Remembered(told.get("said"), now, width, height)
         self._visitors = _visitors(told.get("visitors"), now)
         self._known_visitors = 0
-        self._entered: set[int] = set()
+        self._entered: set[int] = set()  # who is none of the visitors yet
+        self._gone_vehicles: list[int] = []  # since the last look for containers
         self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
         self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
@@ -97,7 +95,7 @@ class Scene:
 
     def step(self, frame: Frame, moves: bool) -> list[Found]:
         """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
-        now_s = frame.arrived_s
+        now_s, self.failure = frame.arrived_s, None
         if not self._wants_look(now_s, moves):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
@@ -105,14 +103,18 @@ class Scene:
         self._looked_s = now_s
         image = frame.image
         self.people = []
-        findings = [*self._at_people(frame, image, now_s), *self._at_fire(frame, image, now_s)]
-        findings += [*self._at_codes(image, now_s), *self._at_plates(image, now_s)]
-        found = []
-        for finding in findings:
-            if not self._remembered.is_known(finding, now_s):
-                self._remembered.note(finding)
-                found.append(Found(finding, f"{self._run}:{finding.subject}"[:200], image))
-        return found
+        parts: tuple[Callable[[], list[Finding]], ...] = (
+            lambda: self._at_people(frame, image, now_s),
+            lambda: self._news(self._at_fire(frame, image, now_s), frame),
+            lambda: self._news(self._at_codes(image, now_s), frame),
+            lambda: self._news(self._at_plates(image, now_s), frame),
+        )
+        findings = [finding for part in parts for finding in self._try(part) or []]
+        self._remember(frame.seen_at)
+        return [
+            Found(each, f"{self._run}:{each.subject}"[:200], image, frame.seen_at, frame.width, frame.height)
+            for each in findings
+        ]
 
     def take_visitors(self) -> list[int]:
         """Of the day, those who were told apart since it was last asked."""
@@ -134,7 +136,44 @@ class Scene:
     def progress(self, now: datetime) -> bytes:
         """For the scene after this one."""
         visitors = base64.b64encode(self._visitors.exported()).decode()
-        return json.dumps({"said": self._remembered.exported(now), "visitors": visitors}).encode()
+        said = self._remembered.exported(now, self._entered)
+        return json.dumps({"said": said, "visitors": visitors}).encode()
+
+    def _try(self, part: Callable[[], T]) -> T | None:
+        """What a part of a step gives; None where it fails. Tracks that end and borders that are crossed are told once:
+        that one detector fails must not take along what others found, whatever it fails by."""
+        try:
+            return part()
+        except Exception as error:
+            self.failure = self.failure or error
+            return None
+
+    def _news(self, findings: Sequence[Finding], frame: Frame) -> list[Finding]:
+        """Those that the worker before has not told already."""
+        news = []
+        for finding in findings:
+            before = self._remembered.note(finding, frame.seen_at)
+            # The worker before may have had no time to tell who it is that entered.
+            if finding.type == "person_entered" and finding.number and (before is None or not before.is_counted):
+                self._entered.add(finding.number)
+            if before is None:
+                news.append(finding)
+        return news
+
+    def _remember(self, at: datetime) -> None:
+        """What is still there of what was said."""
+        self._remembered.see(("queue_formed",), self._traffic.standing, at)
+        looks: tuple[tuple[float, tuple[EventType, ...], Sequence[str]], ...] = (
+            (self._fire_s, ("fire", "smoke"), self._fire.present),
+            (self._codes_s, ("barcode_read",), self._barcodes.present),
+            (self._plates_s, ("plate_read",), self._plates.present),
+            (self._containers_s, ("container_read",), self._containers.present),
+        )
+        for last_s, kinds, present in looks:
+            if last_s == self._looked_s:
+                self._remembered.see(kinds, present, at)
+        if self.failure is None:
+            self._remembered.tick(at)
 
     def _wants_look(self, now_s: float, moves: bool) -> bool:
         if moves or now_s < self._attentive_until_s:
@@ -143,7 +182,8 @@ class Scene:
 
     def _at_people(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
         wanted = self._scenarios & {"traffic", "ppe", "safety"}
-        wants_containers = "lpr" in self._scenarios and now_s - self._containers_s >= _CONTAINERS_S
+        reads_containers = "lpr" in self._scenarios and self._eyes.has("plates")
+        wants_containers = reads_containers and now_s - self._containers_s >= _CONTAINERS_S
         if not wanted and not wants_containers:
             return []
         found, wheels = self._eyes.people_and_vehicles(image, vehicles="safety" in wanted or wants_containers)
@@ -151,25 +191,28 @@ class Scene:
         if wheels is not None:
             vehicles, gone = self._vehicles.step(wheels, now_s)
             if "safety" in wanted:
-                ours = [_renumbered(each) for each in vehicles]
-                findings += self._intrusion.step(now_s, ours, [-number for number in gone])
+                ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
+                self._remembered.follow(ours, ours_gone, frame.seen_at)
+                findings += self._news(self._intrusion.step(now_s, ours, ours_gone), frame)
+            if reads_containers:
+                self._gone_vehicles += gone
             if wants_containers:
-                findings += self._at_containers(image, vehicles, gone, now_s)
+                findings += self._news(self._at_containers(image, vehicles, now_s), frame)
         if found is None or not wanted:
             return findings
         people, ended = self._people.step(found, now_s)
         self.people, self._somebody_there = people, bool(people)
-        self._remembered.follow(people, ended)
+        self._remembered.follow(people, ended, frame.seen_at)
+        parts: list[Callable[[], list[Finding]]] = []
         if "traffic" in wanted:
-            findings += self._count(frame, image, people, ended, now_s)
+            parts.append(lambda: self._count(frame, image, people, ended, now_s))
         if "ppe" in wanted and self._eyes.has("ppe"):
-            findings += self._at_equipment(image, people, ended, now_s)
+            parts.append(lambda: self._news(self._at_equipment(image, people, ended, now_s), frame))
         if "safety" in wanted:
-            findings += self._intrusion.step(now_s, people, ended)
+            parts.append(lambda: self._news(self._intrusion.step(now_s, people, ended), frame))
             if ended or now_s - self._poses_s >= _POSES_S:
-                self._poses_s = now_s
-                findings += self._falls.step(now_s, self._poses(image, people), ended)
-        return findings
+                parts.append(lambda: self._news(self._at_poses(image, people, ended, now_s), frame))
+        return [*findings, *(finding for part in parts for finding in self._try(part) or [])]
 
     def _at_equipment(
         self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -179,29 +222,32 @@ class Scene:
             self._equipped_s.pop(number, None)
         due = [each for each in people if now_s - self._equipped_s.get(each.number, float("-inf")) >= _EQUIPMENT_S]
         due = sorted(due, key=lambda each: self._equipped_s.get(each.number, float("-inf")))[:_EQUIPMENT_AT_ONCE]
-        items = [item for person in due for item in self._eyes.equipment(image, person.box)]
+        looks = [self._eyes.equipment(image, person.box) for person in due]
+        if not self._eyes.has("ppe"):  # it was found to be of no use: nobody was looked at
+            return []
+        items = [item for look in looks for item in look]
         self._equipped_s |= {person.number: now_s for person in due}
         return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
     def _count(
         self, frame: Frame, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
     ) -> list[Finding]:
-        findings = self._traffic.step(now_s, people, ended)
         if frame.seen_at.date() != self._visitors.day:
             self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
-        self._entered |= {each.number for each in findings if each.type == "person_entered" and each.number is not None}
-        self._tell_apart(image, people, ended, now_s)
-        return findings
-
-    def _tell_apart(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> None:
-        """Who of those that entered is a visitor known before. Without a model everyone is another."""
+        news = self._news(self._traffic.step(now_s, people, ended), frame)
+        if self._eyes.has("people"):
+            self._try(lambda: self._look_at_each(image, people, now_s))
+            self._try(lambda: self._tell_apart(people, ended))
+        # Without a model, or where that has just been found to be of no use, everyone is another.
         if not self._eyes.has("people"):
             for _ in range(len(self._entered)):
                 self._known_visitors += 1
                 # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
                 self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
             self._entered = set()
-            return
+        return news
+
+    def _look_at_each(self, image: Pixels, people: Sequence[Tracked], now_s: float) -> None:
         boxes = [each.box for each in people]
         for place, person in enumerate(people):
             others = boxes[:place] + boxes[place + 1 :]
@@ -210,9 +256,13 @@ class Scene:
             if looks >= MOST_LOOKS or now_s - last_s < _LOOKS_S or quality < LEAST_QUALITY:
                 continue
             crop = cut_out(image, person.box)
-            if crop is not None:
+            vectors = None if crop is None else self._eyes.embed([crop])
+            if vectors is not None:
                 self._looks[person.number] = looks + 1, now_s
-                self._visitors.see(person.number, self._eyes.embed([crop])[0], quality, now_s)
+                self._visitors.see(person.number, vectors[0], quality, now_s)
+
+    def _tell_apart(self, people: Sequence[Tracked], ended: Sequence[int]) -> None:
+        """Who of those that entered is a visitor known before."""
         for number in [*(person.number for person in people), *ended]:
             visit = self._visitors.visitor_of(number, is_over=number in ended)
             if visit is not None and number in self._entered:
@@ -222,10 +272,16 @@ class Scene:
             self._entered.discard(number)
             self._looks.pop(number, None)
 
+    def _at_poses(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
+        self._poses_s = now_s
+        return self._falls.step(now_s, self._poses(image, people), ended)
+
     def _poses(self, image: Pixels, people: Sequence[Tracked]) -> list[Pose]:
         if not people or not self._eyes.has("poses"):
             return []
         poses = self._eyes.poses(image)
+        if poses is None:
+            return []
         found: list[Pose] = []
         for person in people:
             overlaps = [overlap(person.box, _box(row)) for row in poses.boxes.xyxy]
@@ -238,6 +294,8 @@ class Scene:
             return []
         self._fire_s = now_s
         burning = self._eyes.burning(image)
+        if burning is None:
+            return []
         if any(each.confidence >= SURE_CONFIDENCE for each in burning):
             self._attentive_until_s = now_s + ATTENTIVE_S
         return self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
@@ -255,12 +313,16 @@ class Scene:
         if "lpr" not in self._scenarios or not self._eyes.has("plates") or now_s - self._plates_s < _PLATES_S:
             return []
         self._plates_s = now_s
-        tracked, ended = self._plate_tracks.step(self._eyes.plates(image), now_s)
+        found = self._eyes.plates(image)
+        if found is None:
+            return []
+        tracked, ended = self._plate_tracks.step(found, now_s)
         if tracked:
             self._attentive_until_s = now_s + ATTENTIVE_S
         unread = [plate for plate in tracked if self._readings.get(plate.number, 0) < MOST_READINGS]
         largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
-        readings = {plate.number: self._eyes.read_plate(image, plate.box) for plate in largest}
+        # A plate that has gone is told of though another cannot be read.
+        readings = {each.number: self._try(partial(self._eyes.read_plate, image, each.box)) or [] for each in largest}
         for plate in largest:
             self._readings[plate.number] = self._readings.get(plate.number, 0) + 1
         findings = self._plates.step(now_s, tracked, readings, ended)
@@ -269,15 +331,12 @@ class Scene:
             self._readings.pop(number, None)
         return findings
 
-    def _at_containers(
-        self, image: Pixels, vehicles: Sequence[Tracked], ended: Sequence[int], now_s: float
-    ) -> list[Finding]:
+    def _at_containers(self, image: Pixels, vehicles: Sequence[Tracked], now_s: float) -> list[Finding]:
         self._containers_s = now_s
-        if not self._eyes.has("plates"):
-            return []
+        ended, self._gone_vehicles = self._gone_vehicles, []
         readings: dict[int, list[PlateReading]] = {}
         for vehicle in vehicles[:_PLATES_AT_ONCE]:
-            read = self._eyes.read_container(image, vehicle.box)
+            read = self._try(partial(self._eyes.read_container, image, vehicle.box))
             if read is not None:
                 readings[vehicle.number] = [read]
         return self._containers.step(now_s, vehicles, readings, ended)

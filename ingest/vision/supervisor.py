@@ -21,6 +21,7 @@ from ingest.child_main import receive, send
 from store import camera_streams, deliveries
 from store.database import Database
 from store.errors import ParleyError
+from store.ids import new_id
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -33,6 +34,8 @@ _LOOK_S = 5.0
 _END_S = 10.0
 _PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 _WELL_AFTER_S = 60.0
+_START_S = 60.0
+_LEAST_PATIENCE_S = 15.0  # a turn of the worker's may wait for streams that end, and for the database
 
 
 class CameraSupervisor:
@@ -45,6 +48,8 @@ class CameraSupervisor:
         self._closing = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._worker_id = ""
+        self._silent_after_s = 0.0
         self._thread = threading.Thread(target=self._supervise, name="camera supervisor", daemon=True)
 
     def start(self) -> None:
@@ -81,6 +86,9 @@ class CameraSupervisor:
             while not self._closing.is_set() and self.process_id is not None and self._has_streams():
                 self._woken.wait(_LOOK_S)
                 self._woken.clear()
+                if self._is_silent():
+                    log.error("the process that watches cameras hangs, and is killed")
+                    self._kill()
             if self._closing.is_set() or self.process_id is not None:
                 continue
             deaths = 0 if time.monotonic() - began_s > _WELL_AFTER_S else deaths + 1
@@ -97,6 +105,19 @@ class CameraSupervisor:
         except ParleyError:
             return self._process is not None
 
+    def _is_silent(self) -> bool:
+        """Whether the worker has not said for two leases that it is alive, though it could. Its streams are others' by
+        then, where there are others."""
+        lease_s, now_s = self._settings.camera_lease_s, time.monotonic()
+        try:
+            with self._database.read() as connection:
+                is_heard = self._worker_id in camera_streams.live_places(connection, seen_within_s=lease_s)
+        except ParleyError:
+            is_heard = True  # where we cannot read, it cannot write
+        if is_heard:
+            self._silent_after_s = now_s + max(lease_s, _LEAST_PATIENCE_S)
+        return now_s > self._silent_after_s
+
     def _begin(self) -> None:
         if self._process is not None:
             return
@@ -111,10 +132,13 @@ class CameraSupervisor:
                 process_group=0,
             )
         self._socket = ours
-        send(ours, pickle.dumps(self._settings))
-        threading.Thread(target=self._listen, args=(ours,), name="camera worker's words", daemon=True).start()
+        self._worker_id = new_id()
+        self._silent_after_s = time.monotonic() + max(_START_S, 2 * self._settings.camera_lease_s)
+        send(ours, pickle.dumps((self._worker_id, self._settings)))
+        arguments = (ours, self._process)
+        threading.Thread(target=self._listen, args=arguments, name="camera worker's words", daemon=True).start()
 
-    def _listen(self, connection: socket.socket) -> None:
+    def _listen(self, connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
         """Starts the webhooks that the worker wrote, and sees it end."""
         with contextlib.suppress(OSError):
             while (told := receive(connection, None)) is not None:
@@ -125,7 +149,18 @@ class CameraSupervisor:
                 except ParleyError:
                     continue  # the sweeper finds it
                 webhooks.start(delivery)
+        # Its sockets close before it can be seen to have ended.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_S)
         self._woken.set()
+
+    def _kill(self) -> None:
+        process = self._process
+        assert process is not None, "there is a worker"
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
     def _end(self) -> None:
         process, connection = self._process, self._socket
@@ -136,8 +171,9 @@ class CameraSupervisor:
         try:
             process.wait(_END_S)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            self._kill()
         connection.close()
         self._process = self._socket = None
+        # Who was killed could not do it: its streams would be nobody's until their leases end.
+        with contextlib.suppress(ParleyError), self._database.write() as database:
+            camera_streams.forget_worker(database, self._worker_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 import structlog
@@ -17,9 +17,9 @@ from ingest.vision.detector import DetectorError
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH, MotionGate
-from ingest.vision.recorder import LeaseLost, Recorder
+from ingest.vision.recorder import Found, LeaseLost, Recorder, Sums, as_jpeg, hour_of
 from ingest.vision.scenarios.findings import EventType
-from ingest.vision.scene import Found, Scene
+from ingest.vision.scene import Scene
 from store.camera_streams import Health, Stream
 from store.errors import ParleyError
 
@@ -31,6 +31,12 @@ _SUMS_S = 10.0
 _MEASURED = 50
 _RETRY_S = 2.0
 _RESOLVE_S = 20.0
+_WELL_AFTER_S = 5.0
+_MOST_UNWRITTEN, _MOST_VISITORS, _MOST_HOURS = 100, 1000, 48
+"""Found, met and counted, so much waits for a store that does not answer; then the oldest is given up."""
+_STORE_FAILED = (ParleyError, OSError)
+_WATCHED = ("url", "is_own", "transport", "scenarios", "zones")
+"""Of a stream: what is opened, and what the scene was made with. All else is read when it is needed."""
 
 _OF_PEOPLE: frozenset[EventType] = frozenset(
     ("person_entered", "no_helmet", "no_vest", "no_mask", "no_gloves", "fall", "zone_intrusion")
@@ -68,6 +74,10 @@ class Watch:
         self._shots = BestShots(0, 0)
         self._seen_at = datetime.now(UTC)
         self._problem = ""
+        self._failed_s = float("-inf")
+        self._unwritten: deque[Found] = deque()
+        self._visitors: deque[tuple[datetime, int]] = deque(maxlen=_MOST_VISITORS)
+        self._sums: dict[datetime, Sums] = {}  # by the hour
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     def start(self) -> None:
@@ -79,6 +89,14 @@ class Watch:
 
     def join(self, timeout_s: float) -> None:
         self._thread.join(timeout_s)
+
+    def takes(self, stream: Stream) -> bool:
+        """Goes on with the stream as it is now; False where it must be watched anew for that. A new name or webhook
+        must not cost the tracks of who is in the picture."""
+        if any(getattr(stream, name) != getattr(self.stream, name) for name in _WATCHED):
+            return False
+        self.stream = stream
+        return True
 
     @property
     def is_alive(self) -> bool:
@@ -145,32 +163,72 @@ class Watch:
 
     def _look(self, frame: Frame, gate: MotionGate) -> None:
         self._seen_at = frame.seen_at
-        if not self._is_paid(frame.seen_at.date()):
-            return
-        moves = gate.moves(frame.thumbnail(WIDTH), frame.arrived_s)
-        scene = self._scene_of(frame)
         try:
-            self._record(scene.step(frame, moves), frame)
+            if not self._is_paid(frame.seen_at.date()):
+                return
+            moves = gate.moves(frame.thumbnail(WIDTH), frame.arrived_s)
+            scene = self._scene_of(frame)
+            self._unwritten += scene.step(frame, moves)
+            self._visitors += [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
+            self._write(frame.arrived_s)
             for event_id in self._shots.better(scene.people, frame) if scene.people else []:
                 self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
-            for visitor in scene.take_visitors():
-                self._tools.recorder.add_visitor(self.stream, frame.seen_at, visitor)
-            self._problem = ""
-        except (DetectorError, ParleyError) as error:
-            # Pictures go on coming; what could not be looked at or kept is said in the stream's status.
-            self._problem = f"pictures cannot be looked at: {error}"[:300]
-            log.warning("a picture was not looked at", stream_id=self.stream.id, kind=type(error).__name__)
+        except LeaseLost:
+            raise
+        # Pictures go on coming, and one that nobody was prepared for must not end the watch.
+        except Exception as error:
+            self._failed(error, frame.arrived_s)
             self._stop.wait(_RETRY_S)
             return
+        if scene.failure is not None:
+            self._failed(scene.failure, frame.arrived_s)
+        elif frame.arrived_s - self._failed_s > _WELL_AFTER_S:
+            self._problem = ""  # not each part looks at each picture
         if moves:
             self._latencies_ms.append((time.monotonic() - frame.arrived_s) * 1000)
 
-    def _record(self, everything: Sequence[Found], frame: Frame) -> None:
-        for found in everything:
+    def _failed(self, error: Exception, now_s: float) -> None:
+        """What could not be looked at or kept is said in the stream's status."""
+        is_foreseen = isinstance(error, DetectorError | ParleyError)
+        # Of others the text may name files of the server, and those who read the status may be its clients.
+        problem = f"pictures cannot be looked at: {error if is_foreseen else type(error).__name__}"[:300]
+        if problem != self._problem:
+            trace = None if is_foreseen else error
+            log.warning("a picture was not looked at", stream_id=self.stream.id, problem=problem, exc_info=trace)
+        self._problem, self._failed_s = problem, now_s
+
+    def _write(self, now_s: float = 0.0) -> None:
+        """Writes what was found and who was met. Where the store fails it is kept for the next time; what was written
+        in truth is known by its subject. Raises what the recorder raises."""
+        recorder, stream = self._tools.recorder, self.stream
+        while self._unwritten:
+            found = self._unwritten.popleft()
             finding, image = found.finding, found.image
-            event_id = self._tools.recorder.record(self.stream, frame, image, finding, found.subject)
+            try:
+                event_id = recorder.record(stream, found)
+            except _STORE_FAILED:
+                self._unwritten.appendleft(found)
+                self._keep()
+                raise
+            if isinstance(image, bytes):
+                continue  # from a while ago: whom it shows may be gone
             if event_id is not None and finding.box is not None and finding.type in _OF_PEOPLE and finding.number:
-                self._shots.begin(event_id, finding.number, finding.box, image, frame.arrived_s)
+                self._shots.begin(event_id, finding.number, finding.box, image, now_s)
+        while self._visitors:
+            recorder.add_visitor(stream, *self._visitors[0])
+            self._visitors.popleft()
+
+    def _keep(self) -> None:
+        """Makes little of what waits: pictures as files, and not too many."""
+        while len(self._unwritten) > _MOST_UNWRITTEN:
+            given_up = self._unwritten.popleft()
+            log.error("an event could not be stored", stream_id=self.stream.id, kind=given_up.finding.type)
+        waiting = [each for each in self._unwritten if not isinstance(each.image, bytes)]
+        files = {id(each.image): as_jpeg(each.image) for each in waiting if not isinstance(each.image, bytes)}
+        self._unwritten = deque(
+            each if isinstance(each.image, bytes) else replace(each, image=files[id(each.image)])
+            for each in self._unwritten
+        )
 
     def _scene_of(self, frame: Frame) -> Scene:
         if self._scene is None or self._scene.size != (frame.width, frame.height):
@@ -191,10 +249,26 @@ class Watch:
         return True
 
     def _add_sums(self) -> None:
+        """What cannot be written now is with the next ones. Raises LeaseLost."""
         if self._scene is not None and (sums := self._scene.take_sums()) is not None:
-            self._tools.recorder.add_sums(self.stream, self._seen_at, sums)
+            hour = hour_of(self._seen_at)
+            self._sums[hour] = self._sums.get(hour, Sums()) + sums
+        try:
+            for hour, sums in list(self._sums.items()):
+                self._tools.recorder.add_sums(self.stream, hour, sums)
+                del self._sums[hour]
+        except ParleyError:
+            log.warning("a stream's sums were not written", stream_id=self.stream.id)
+        for hour in list(self._sums)[:-_MOST_HOURS]:
+            del self._sums[hour]
 
     def _report(self, status: Status) -> None:
+        try:
+            self._write()
+        except LeaseLost:
+            raise
+        except Exception as error:
+            self._failed(error, time.monotonic())
         latencies = list(self._latencies_ms)
         is_well = status.state == "online" and not self._problem
         health = Health(
@@ -206,7 +280,9 @@ class Watch:
             width=status.width,
             height=status.height,
         )
-        progress = None if self._scene is None else self._scene.progress(datetime.now(UTC))
+        # What counts as said must have been written, should this worker die.
+        is_written = not self._unwritten and not self._visitors
+        progress = self._scene.progress(datetime.now(UTC)) if self._scene is not None and is_written else None
         try:
             self._tools.recorder.report(self.stream, health, progress)
         except ParleyError:

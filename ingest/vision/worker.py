@@ -37,7 +37,6 @@ from store.camera_streams import Stream
 from store.database import Database
 from store.deliveries import Delivery
 from store.errors import ParleyError
-from store.ids import new_id
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -49,10 +48,10 @@ _SHRINK_AFTER_S, _GROW_AFTER_S = 15.0, 60.0
 
 
 class Worker:
-    """`places`: how many streams it takes at most."""
+    """`worker_id`: what its server knows it by, which frees its streams where it dies."""
 
-    def __init__(self, settings: Settings, on_delivery: Callable[[Delivery], None]) -> None:
-        self.id = new_id()
+    def __init__(self, worker_id: str, settings: Settings, on_delivery: Callable[[Delivery], None]) -> None:
+        self.id = worker_id
         self._settings = settings
         self._database = Database(settings)
         self._keyring = Keyring.of(settings)
@@ -118,7 +117,7 @@ class Worker:
         ended = [
             stream_id
             for stream_id, watch in self._watches.items()
-            if stream_id not in wanted or wanted[stream_id].version != watch.stream.version or not watch.is_alive
+            if stream_id not in wanted or not watch.takes(wanted[stream_id]) or not watch.is_alive
         ]
         # All at once: the leases of the others do not wait for each in turn.
         for stream_id in ended:
@@ -205,7 +204,9 @@ def work(socket_number: int) -> None:
     told = receive(connection, None)
     if told is None:
         os._exit(0)
-    settings: Settings = pickle.loads(told)  # noqa: S301 - from the server that started this process
+    worker_id: str
+    settings: Settings
+    worker_id, settings = pickle.loads(told)  # noqa: S301 - from the server that started this process
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -228,5 +229,5 @@ def work(socket_number: int) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_the_server, name="server's end", daemon=True).start()
-    Worker(settings, line.tell).run(stop)
+    Worker(worker_id, settings, line.tell).run(stop)
     os._exit(0)  # readers that hang in a camera are not waited for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 from ingest.vision.capture import Capture
 from ingest.vision.demo_camera import DemoCamera, payloads, units
 from ingest.vision.demo_pictures import HEIGHT, WIDTH, belt
+from store import camera_streams
 from store.ids import new_id
 from tests.support.clips import write_clip
 from tests.support.server import RunningServer
@@ -52,6 +54,29 @@ def test_parcels_on_a_belt_are_read_by_the_server(tmp_path: Path) -> None:
         assert len(texts) == len(set(texts)), "each code of each parcel once"
         assert any(text.startswith("PARCEL-") for text in texts)
         assert account.get("/vision/v1/streams").json()["items"] == []
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_whatever_ends_it_takes_the_camera_back(tmp_path: Path, number: signal.Signals) -> None:
+    running = RunningServer(tmp_path / "data")
+    try:
+        account = running.new_client("ended")
+        command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--tenant", account.tenant_id]
+        with subprocess.Popen(
+            [*command, "--port", "0", "--json"], env=running.environment, stdout=subprocess.PIPE, text=True
+        ) as demo:
+            assert demo.stdout is not None
+            assert demo.stdout.readline(), "it says what it registered"
+            with running.database.read() as connection:
+                assert camera_streams.count(account.tenant_id, connection) == 1
+            demo.send_signal(number)
+            demo.send_signal(number)
+            demo.communicate(timeout=60)
+        assert demo.returncode == 0
+        with running.database.read() as connection:
+            assert camera_streams.count(account.tenant_id, connection) == 0
     finally:
         running.close()
 

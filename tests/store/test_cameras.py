@@ -115,6 +115,52 @@ def test_what_a_worker_lost_or_gave_back_is_not_its_own(database: Database) -> N
     assert take(database, "c", 1) == {made.id}
 
 
+WAITS = ("reconnecting", "waiting for a worker with room", 0.0, 0.0)
+
+
+def told(database: Database, made: Stream) -> tuple[str, str, float, float]:
+    with database.read() as connection:
+        now = camera_streams.get(made.tenant_id, connection, made.id)
+        assert now is not None
+        listed, _ = camera_streams.list_page(made.tenant_id, connection, limit=10, offset=0)
+        assert listed == [now]
+    return now.status, now.message, now.fps, now.latency_ms
+
+
+def test_what_a_worker_said_that_is_silent_or_gone_is_told_no_longer(database: Database) -> None:
+    made = stream(database, tenant(database))
+    assert told(database, made)[0] == "connecting"
+    take(database, "a", 1)
+    with database.write() as connection:
+        camera_streams.report_health(
+            made.tenant_id, connection, made.id, "a", Health("online", "", (), 25.0, 40.0, 640, 360), None
+        )
+        assert camera_streams.count_by_status(connection) == {"online": 1}
+    assert told(database, made) == ("online", "", 25.0, 40.0)
+    renew(database, "a", lease_s=-1)
+    assert told(database, made) == WAITS
+    with database.write() as connection:
+        assert camera_streams.count_by_status(connection) == {"reconnecting": 1}
+    renew(database, "a")
+    assert told(database, made) == ("online", "", 25.0, 40.0)
+    with database.write() as connection:
+        camera_streams.forget_worker(connection, "a")
+        table = camera_streams.camera_streams.c
+        row = connection.execute(sa.select(table.status, table.fps, table.latency_ms, table.worker_id)).one()
+    assert tuple(row) == ("reconnecting", 0.0, 0.0, None)
+    assert told(database, made) == WAITS
+
+
+def test_where_no_pictures_come_none_takes_any_time(database: Database) -> None:
+    made = stream(database, tenant(database))
+    take(database, "a", 1)
+    with database.write() as connection:
+        camera_streams.report_health(
+            made.tenant_id, connection, made.id, "a", Health("offline", "gone", (), 0.0, 40.0, 640, 360), None
+        )
+    assert told(database, made) == ("offline", "gone", 0.0, 0.0)
+
+
 def test_a_deleted_stream_is_watched_by_nobody_and_its_address_is_gone(database: Database) -> None:
     tenant_id = tenant(database)
     made = stream(database, tenant_id)

@@ -24,6 +24,7 @@ class HostileCamera:
 
     def __init__(self, answers: Mapping[str, str]) -> None:
         self.asked: list[str] = []
+        self.heads: list[str] = []  # of the same requests, whole
         self._answers = {**_ANSWERS, **answers}
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"rtsp://127.0.0.1:{self._listening.getsockname()[1]}/camera"
@@ -43,13 +44,15 @@ class HostileCamera:
         with contextlib.suppress(OSError), connection, connection.makefile("rb") as asked:
             while line := asked.readline().decode():
                 method = line.split(" ")[0]
-                self.asked.append(method)
-                number = ""
+                number, whole = "", line
                 while head := asked.readline().decode().strip():
+                    whole += head + "\r\n"
                     number = head.split(":")[1].strip() if head.startswith("CSeq:") else number
+                self.asked.append(method)
+                self.heads.append(whole)
                 status, _, rest = self._answers.get(method, "501 Not Implemented").partition("\r\n")
-                whole = f"RTSP/1.0 {status}\r\nCSeq: {number}\r\n{rest}"
-                connection.sendall((whole if "\r\n\r\n" in whole else whole.rstrip("\r\n") + "\r\n\r\n").encode())
+                told = f"RTSP/1.0 {status}\r\nCSeq: {number}\r\n{rest}"
+                connection.sendall((told if "\r\n\r\n" in told else told.rstrip("\r\n") + "\r\n\r\n").encode())
 
 
 @contextlib.contextmanager

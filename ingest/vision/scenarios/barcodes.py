@@ -182,7 +182,7 @@ def _code(barcode: Barcode, back: MatLike, width: int, height: int) -> Code | No
 class _Visit:
     last_s: float
     frames: int = 0
-    is_told: bool = False
+    subject: str | None = None  # once it is told
 
 
 class Barcodes:
@@ -191,21 +191,25 @@ class Barcodes:
     def __init__(self) -> None:
         self._visits: dict[tuple[str, str], _Visit] = {}
         self._told = 0
+        self.present: list[str] = []
+        """The subjects of what was told and is in the last frame."""
 
     def step(self, now_s: float, codes: Sequence[Code]) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells: the codes that have come into view. The same code twice in a
         picture is one."""
         findings: list[Finding] = []
+        self.present = []
         self._forget(now_s)
         for code in {(code.format, code.text): code for code in codes[:MOST_CODES]}.values():
             visit = self._visits.setdefault((code.format, code.text), _Visit(now_s))
             visit.last_s = now_s
             visit.frames += 1
-            if visit.is_told or (code.is_weak and visit.frames < _WEAK_FRAMES):
-                continue
-            visit.is_told = True
-            self._told += 1
-            findings.append(_finding(code, visit.frames, self._told))
+            if visit.subject is None and (visit.frames >= _WEAK_FRAMES or not code.is_weak):
+                self._told += 1
+                findings.append(_finding(code, visit.frames, self._told))
+                visit.subject = findings[-1].subject
+            if visit.subject is not None:
+                self.present.append(visit.subject)
         return findings
 
     def _forget(self, now_s: float) -> None:

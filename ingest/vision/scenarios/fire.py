@@ -74,6 +74,7 @@ class Fire:
         self._pictures: deque[tuple[float, Grey]] = deque(maxlen=_MOST_PICTURES)
         self._places: list[_Place] = []
         self._number = 0
+        self._now_s = 0.0
 
     def step(self, now_s: float, boxes: Sequence[Burning], grey: Grey) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells; a frame that no detector looked at is not given. `grey`: the frame
@@ -85,6 +86,7 @@ class Fire:
         while now_s - self._pictures[0][0] > WINDOW_S:
             self._pictures.popleft()
         self._look(now_s, boxes)
+        self._now_s = now_s
         findings = []
         for place in self._places:
             scores = _scores(place, now_s)
@@ -98,9 +100,14 @@ class Fire:
             score = sum(scores) / len(scores)
             place.said = True
             details: dict[str, str | int | float] = {"seen_share": round(share, 2), "change": round(change, 1)}
-            subject = f"{place.kind}:{place.number}"
-            findings.append(Finding(place.kind, subject, round(share * score, 3), place.box, details=details))
+            confidence = round(share * score, 3)
+            findings.append(Finding(place.kind, _subject(place), confidence, place.box, details=details))
         return findings
+
+    @property
+    def present(self) -> list[str]:
+        """The subjects of what was told and was seen in the last frame."""
+        return [_subject(place) for place in self._places if place.said and place.seen_s == self._now_s]
 
     def _look(self, now_s: float, boxes: Sequence[Burning]) -> None:
         """Notes at each place whether something was seen there; makes new places and forgets old ones."""
@@ -156,6 +163,10 @@ def _scores(place: _Place, now_s: float) -> list[float]:
     while place.looks and now_s - place.looks[0][0] > WINDOW_S:
         place.looks.popleft()
     return [score for _, score in place.looks if score > 0]
+
+
+def _subject(place: _Place) -> str:
+    return f"{place.kind}:{place.number}"
 
 
 def _touch(first: Box, second: Box) -> bool:

@@ -46,6 +46,12 @@ class _Track:
     told: str | None = None
 
 
+@dataclass
+class _Visit:
+    subject: str
+    seen_s: float
+
+
 _Kind = Literal["plate", "container"]
 _KINDS: tuple[_Kind, ...] = ("plate", "container")
 
@@ -55,8 +61,10 @@ class Plates:
 
     def __init__(self) -> None:
         self._tracks: dict[tuple[int, _Kind], _Track] = {}
-        self._seen_s: dict[tuple[_Kind, str], float] = {}
+        self._visits: dict[tuple[_Kind, str], _Visit] = {}
         self._told = 0
+        self.present: list[str] = []
+        """The subjects of what was told and is in the last frame."""
 
     def step(
         self,
@@ -69,6 +77,7 @@ class Plates:
         by their numbers what was read on them in this frame, of which the surest of each kind counts; `ended`: tracks
         that the tracker has given up."""
         self._forget(now_s)
+        self.present = []
         findings: list[Finding] = []
         for thing in tracked:
             for kind in _KINDS:
@@ -96,7 +105,7 @@ class Plates:
 
     def _settled(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         if track.told is not None:
-            self._seen_s[kind, track.told] = now_s
+            self._seen(now_s, kind, track.told)
             return []
         agreed = track.votes.reading()
         if agreed is None or agreed.votes < SETTLED_VOTES or agreed.confidence < SETTLED_SHARE:
@@ -112,11 +121,10 @@ class Plates:
         if surest is None or surest.confidence * agreed.confidence < GOOD_ENOUGH:
             return []
         track.told = agreed.text
-        was_here = (kind, agreed.text) in self._seen_s
-        self._seen_s[kind, agreed.text] = now_s
+        was_here = (kind, agreed.text) in self._visits
+        self._seen(now_s, kind, agreed.text)
         if was_here:
             return []
-        self._told += 1
         details: dict[str, str | int | float] = {"text": agreed.text, "votes": agreed.votes}
         if kind == "plate":
             details |= {"country": surest.country, "format": surest.form}
@@ -125,7 +133,7 @@ class Plates:
         return [
             Finding(
                 "plate_read" if kind == "plate" else "container_read",
-                f"{agreed.text}:{self._told}",
+                self._visits[kind, agreed.text].subject,
                 surest.confidence * agreed.confidence,
                 track.last.box,
                 track.last.number,
@@ -133,9 +141,17 @@ class Plates:
             )
         ]
 
+    def _seen(self, now_s: float, kind: _Kind, text: str) -> None:
+        visit = self._visits.get((kind, text))
+        if visit is None:
+            self._told += 1
+            visit = self._visits[kind, text] = _Visit(f"{text}:{self._told}", now_s)
+        visit.seen_s = now_s
+        self.present.append(visit.subject)
+
     def _forget(self, now_s: float) -> None:
-        for key in [key for key, seen_s in self._seen_s.items() if now_s - seen_s > AWAY_S]:
-            del self._seen_s[key]
+        for key in [key for key, visit in self._visits.items() if now_s - visit.seen_s > AWAY_S]:
+            del self._visits[key]
         while len(self._tracks) > _MOST_TRACKS:
             del self._tracks[next(iter(self._tracks))]
 

@@ -90,6 +90,11 @@ class Traffic:
             findings += self._queue_changed(name, queue, now_s)
         return findings
 
+    @property
+    def standing(self) -> list[str]:
+        """The subjects of the queues that were told and are not gone."""
+        return [f"{name}:{queue.number}" for name, (_, queue) in self._queues.items() if queue.is_there]
+
     def _warm(self, place: tuple[float, float], seconds: float) -> None:
         column = min(HEAT_COLUMNS - 1, max(0, int(place[0] * HEAT_COLUMNS)))
         row = min(HEAT_ROWS - 1, max(0, int(place[1] * HEAT_ROWS)))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
+import re
+import resource
 import socket
 import ssl
 import subprocess
@@ -11,10 +15,11 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from ingest.vision.camera_line import AnswerRefused, Answers
+from ingest.vision.camera_line import AnswerRefused, Answers, CameraLine, Requests
 from ingest.vision.capture import Capture
 from tests.support.camera_history import WAIT_S, History, wait_for_frame
 from tests.support.hostile_camera import hostile_camera, trap
@@ -132,6 +137,66 @@ def test_a_camera_behind_tls_is_read(secure_relay: tuple[int, list[int]]) -> Non
         url = f"rtsps://viewer:word@127.0.0.1:{port}/camera"
         with Capture(url, transport="udp", **QUICK) as capture:
             assert read_stamp(wait_for_frame(capture, 10).image) is not None
+
+
+def test_a_process_with_many_files_open_still_hears_the_camera() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = 2048
+    if hard not in (resource.RLIM_INFINITY,) and hard < most:
+        pytest.skip("so many files may not be open here")
+    with contextlib.ExitStack() as opened:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        first = os.open(os.devnull, os.O_RDONLY)
+        opened.callback(os.close, first)
+        while (number := os.dup(first)) <= 1024:
+            opened.callback(os.close, number)
+        opened.callback(os.close, number)
+        camera = opened.enter_context(hostile_camera())
+        line = opened.enter_context(CameraLine(camera.url, WAIT_S))
+        near = opened.enter_context(socket.create_connection(("127.0.0.1", urlsplit(line.url).port or 0), WAIT_S))
+        near.sendall(b"OPTIONS * RTSP/1.0\r\nCSeq: 1\r\n\r\n")
+        assert near.recv(1000).startswith(b"RTSP/1.0 200 OK")
+
+
+@pytest.mark.parametrize("qop", ["", ', qop="auth", algorithm="MD5"', ', qop="auth", algorithm="MD5-sess"'])
+def test_requests_name_the_camera_and_are_signed_for_it(qop: str) -> None:
+    history = History()
+    refusal = f'401 Unauthorized\r\nWWW-Authenticate: Digest realm="a, b", nonce="17"{qop}'
+    with hostile_camera(DESCRIBE=refusal) as camera:
+        url = camera.url.replace("//", "//viewer:w%40rd@") + "?channel=1"
+        with Capture(url, on_change=history, **QUICK):
+            assert "password" in history.state("error").message
+        plain, signed = (head for head in camera.heads[:3] if head.startswith("DESCRIBE"))
+        uri = camera.url + "?channel=1"
+        assert {head.split(" ")[1] for head in camera.heads} == {uri}
+    assert "Authorization" not in plain
+    said = dict(re.findall(r'(\w+)="?([^",\s]*)', signed.partition("nonce=")[2]))
+    assert said["uri"] == uri
+    secret = md5("viewer:a, b:w@rd")
+    if "sess" in qop:
+        secret = md5(f"{secret}:17:{said['cnonce']}")
+    among = f":{said['nc']}:{said['cnonce']}:auth" if "qop" in said else ""
+    assert said["response"] == md5(f"{secret}:17{among}:{md5(f'DESCRIBE:{uri}')}")
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        b"OPTIONS rtsp://127.0.0.1:50000/a RTSP/1.0\r\nCSeq: 1\r\n",
+        b"SETUP rtsp://10.0.0.7/a RTSP/1.0\r\n\r\n",
+        b"SETUP rtsp://127.0.0.1:5000/a RTSP/1.0\r\n\r\n",
+        b"$\x00\x00\x04OPTIONS rtsp://127.0.0.1:50000/a RTSP/1.0\r\n\r\n",
+        b'PLAY rtsp://127.0.0.1:50000/a RTSP/1.0\r\nAuthorization: Digest username="u", realm="r", nonce="n", '
+        b'uri="rtsp://127.0.0.1:50000/a", response="0", algorithm="SHA-256"\r\n\r\n',
+    ],
+)
+def test_what_is_no_request_to_this_line_or_cannot_be_signed_stays_as_it_is(asked: bytes) -> None:
+    assert Requests("rtsp://127.0.0.1:50000", "rtsp://10.0.0.7", "u:p").anew(asked) == asked
 
 
 # Answers, made up

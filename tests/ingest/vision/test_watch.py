@@ -1,17 +1,29 @@
-"""Whether a worker keeps up: told by the pictures that it passed over, not by how few a camera sends."""
+"""Whether a worker keeps up: told by the pictures that it passed over, not by how few a camera sends. And what
+becomes of what was found while the store or a detector fails."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from ingest.vision import worker as worker_module
-from ingest.vision.capture import Capture
+from ingest.vision.capture import Capture, Status
+from ingest.vision.detector import DetectorDied
+from ingest.vision.frames import Frame
+from ingest.vision.motion import MotionGate
+from ingest.vision.recorder import Found, LeaseLost, Sums
+from ingest.vision.scenarios.findings import Finding
+from ingest.vision.scene import Scene
 from ingest.vision.watch import Tools, Watch
 from ingest.vision.worker import Worker
+from store.camera_streams import Health, Stream
+from store.errors import Unavailable
 
 LOOKS = 50
 FPS = 10.0
@@ -87,3 +99,192 @@ def test_a_worker_takes_fewer_streams_while_it_is_behind_and_more_again_afterwar
     assert places_after(60) == 5, "though as many are watched as there are places"
     assert places_after(61) == 6
     assert places_after(61) == 6
+
+
+# What is found while something fails
+
+BEGIN = datetime(2026, 11, 23, 12, 59, 58, tzinfo=UTC)
+
+
+class Store:
+    """A recorder that fails for as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.failing: Exception | None = None
+        self.events: list[Found] = []
+        self.visitors: list[tuple[datetime, int]] = []
+        self.sums: list[tuple[datetime, Sums]] = []
+        self.reports: list[tuple[Health, bytes | None]] = []
+
+    def _check(self) -> None:
+        if self.failing is not None:
+            raise self.failing
+
+    def record(self, _: Stream, found: Found) -> str:
+        self._check()
+        self.events.append(found)
+        return found.subject
+
+    def add_visitor(self, _: Stream, at: datetime, visitor: int) -> None:
+        self._check()
+        self.visitors.append((at, visitor))
+
+    def add_sums(self, _: Stream, at: datetime, sums: Sums) -> None:
+        self._check()
+        self.sums.append((at, sums))
+
+    def report(self, _: Stream, health: Health, progress: bytes | None) -> None:
+        self.reports.append((health, progress))
+
+    def replace_picture(self, *_: object) -> None:
+        pass
+
+
+class Finds:
+    """A scene that finds one thing in each picture."""
+
+    size = (64, 36)
+
+    def __init__(self) -> None:
+        self.people: list[object] = []
+        self.failure: Exception | None = None
+        self.error: Exception | None = None
+        self.number = 0
+
+    def step(self, frame: Frame, _: bool) -> list[Found]:
+        if self.error is not None:
+            raise self.error
+        self.number += 1
+        finding = Finding("person_entered", str(self.number), 0.9)
+        return [Found(finding, str(self.number), frame.image, frame.seen_at, frame.width, frame.height)]
+
+    def take_visitors(self) -> list[int]:
+        return [self.number]
+
+    def take_sums(self) -> Sums:
+        return Sums(1, 2.0, np.ones((36, 64), np.float32))
+
+    def progress(self, _: datetime) -> bytes:
+        return b"progress"
+
+
+class Watched:
+    def __init__(self) -> None:
+        self.store, self.scene = Store(), Finds()
+        eyes = SimpleNamespace(notes=lambda _: ())
+        self.stream = SimpleNamespace(
+            id="stream", scenarios=("traffic",), zones=[], url=b"1", is_own=False, transport="tcp", name="Door"
+        )
+        tools = Tools(cast(Any, eyes), cast(Any, self.store), cast(Any, None), lambda *_: True, FPS)
+        self.watch = Watch(cast(Stream, self.stream), tools, None)
+        self.watch._scene = cast(Scene, self.scene)
+        self.watch._stop.set()  # nothing is waited for
+        self.gate = MotionGate()
+        self.number, self.began_s = 0, time.monotonic()
+
+    def look(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.number += 1
+            arrived_s = self.began_s + self.number / FPS
+            picture = np.full((36, 64, 3), self.number % 256, np.uint8)
+            frame = SimpleNamespace(
+                arrived_s=arrived_s,
+                seen_at=BEGIN + timedelta(seconds=self.number / FPS),
+                image=picture,
+                width=64,
+                height=36,
+                thumbnail=lambda _, picture=picture: picture[..., 1],
+            )
+            self.watch._look(cast(Frame, frame), self.gate)
+
+    def report(self) -> tuple[Health, bytes | None]:
+        self.watch._report(Status("online", "", BEGIN))
+        return self.store.reports[-1]
+
+
+def test_what_was_found_while_the_store_failed_is_stored_afterwards() -> None:
+    watched = Watched()
+    watched.look()
+    watched.store.failing = Unavailable("The database does not answer.")
+    watched.look(5)
+    health, progress = watched.report()
+    assert (health.status, progress) == ("error", None), "what is not written must not count as said"
+    assert "does not answer" in health.message
+    watched.store.failing = None
+    watched.look()
+    assert [each.subject for each in watched.store.events] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert [visitor for _, visitor in watched.store.visitors] == [1, 2, 3, 4, 5, 6, 7]
+    # With the pictures and times of then, small while they wait.
+    assert watched.store.events[3].seen_at == BEGIN + timedelta(seconds=0.4)
+    assert isinstance(watched.store.events[3].image, bytes)
+    watched.look(60)
+    assert (watched.report()[0].status, watched.report()[1]) == ("online", b"progress")
+
+
+def test_what_waits_for_the_store_is_written_without_another_picture_too_and_is_bounded() -> None:
+    watched = Watched()
+    watched.store.failing = OSError(28, "No space left on device: /srv/secret")
+    watched.look(150)
+    assert "secret" not in watched.report()[0].message
+    watched.store.failing = None
+    watched.report()
+    assert [int(each.subject) for each in watched.store.events] == list(range(51, 151)), "the oldest are given up"
+
+
+def test_sums_that_could_not_be_written_are_added_to_the_next_each_in_its_hour() -> None:
+    watched = Watched()
+    watched.store.failing = Unavailable("The database does not answer.")
+    for _ in range(4):
+        watched.look(10)
+        watched.watch._add_sums()
+    assert watched.store.sums == []
+    watched.store.failing = None
+    watched.watch._add_sums()
+    said = [(at.hour, sums.waited, sums.waited_s) for at, sums in watched.store.sums]
+    assert said == [(12, 1, 2.0), (13, 4, 8.0)]
+    assert watched.store.sums[1][1].heat is not None
+    assert float(watched.store.sums[1][1].heat.max()) == 4.0
+    watched.watch._add_sums()
+    assert watched.store.sums[-1][1].waited == 1
+
+
+def test_an_unforeseen_failure_is_said_and_does_not_end_the_watch() -> None:
+    watched = Watched()
+    watched.scene.error = KeyError("/srv/secret")
+    watched.look(3)
+    health, _ = watched.report()
+    assert (health.status, health.message) == ("error", "pictures cannot be looked at: KeyError")
+    watched.scene.error = None
+    watched.scene.failure = DetectorDied("The detector's child died.")
+    watched.look(3)
+    assert len(watched.store.events) == 3, "what the others found is stored"
+    assert "child died" in watched.report()[0].message
+    watched.scene.failure = None
+    watched.look(60)
+    assert watched.report()[0].status == "online"
+
+
+def test_a_lost_lease_ends_the_watch() -> None:
+    watched = Watched()
+    watched.store.failing = LeaseLost()
+    with pytest.raises(LeaseLost):
+        watched.look()
+
+
+@pytest.mark.parametrize(
+    ("change", "goes_on"),
+    [
+        ({"name": "Till"}, True),
+        ({"webhook_url": "https://example.com"}, True),
+        ({"calibration": [{}]}, True),
+        ({"zones": [{"name": "vault"}]}, False),
+        ({"url": b"2"}, False),
+        ({"transport": "udp"}, False),
+        ({"scenarios": ("lpr",)}, False),
+    ],
+)
+def test_only_what_is_watched_otherwise_is_watched_anew(change: dict[str, Any], goes_on: bool) -> None:
+    watched = Watched()
+    changed = cast(Stream, SimpleNamespace(**{**vars(watched.stream), **change}))
+    assert watched.watch.takes(changed) is goes_on
+    assert (watched.watch.stream is changed) is goes_on

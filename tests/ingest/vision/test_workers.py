@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from tests.support.camera_workers import camera_worker, owners
+from ingest.vision.demo_camera import DemoCamera
+from ingest.vision.demo_pictures import FPS, belt
+from ingest.vision.supervisor import CameraSupervisor
+from store import camera_streams
+from store.errors import Unavailable
+from tests.support.camera_workers import camera_worker, own_worker, owners
 from tests.support.clips import write_codes
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import Account, RunningServer
@@ -50,6 +57,80 @@ def wait_for(what: Callable[[], Any], server: RunningServer) -> None:
     while not what():
         assert time.monotonic() < deadline, (owners(server), server.log()[-4000:])
         time.sleep(0.1)
+
+
+@pytest.fixture
+def demo_camera() -> Iterator[DemoCamera]:
+    with DemoCamera(belt, FPS) as running:
+        yield running
+
+
+def watched(running: RunningServer, camera: DemoCamera) -> Callable[[], dict[str, Any]]:
+    """How it goes with a stream, which is online once this returns."""
+    account = running.start().new_client("watched", balance_rub="10000")
+    body = {"name": "Belt", "rtsp_url": camera.url, "scenarios": ["barcode"]}
+    stream_id = account.post(STREAMS, json=body).json()["id"]
+
+    def state() -> dict[str, Any]:
+        return dict(account.get(f"{STREAMS}/{stream_id}").json())
+
+    wait_for(lambda: state()["status"] == "online", running)
+    return state
+
+
+def test_a_worker_that_hangs_is_replaced_and_its_streams_are_said_to_wait(
+    tmp_path: Path, demo_camera: DemoCamera
+) -> None:
+    running = RunningServer(tmp_path / "data", camera_networks="127.0.0.0/8", camera_lease_s="4")
+    try:
+        state = watched(running, demo_camera)
+        hung, (worker_id,) = own_worker(running), owners(running)
+        assert hung
+        os.kill(hung, signal.SIGSTOP)
+        wait_for(lambda: state()["status"] == "reconnecting", running)
+        assert (state()["fps"], state()["latency_ms"]) == (0, 0)
+        wait_for(lambda: own_worker(running) not in (hung, 0) and state()["status"] == "online", running)
+        assert worker_id not in owners(running)
+        assert not Path(f"/proc/{hung}").exists()
+    finally:
+        running.close()
+
+
+def test_a_killed_worker_s_streams_are_free_long_before_their_leases_end(
+    tmp_path: Path, demo_camera: DemoCamera
+) -> None:
+    running = RunningServer(tmp_path / "data", camera_networks="127.0.0.0/8", camera_lease_s="3600")
+    try:
+        state = watched(running, demo_camera)
+        killed, (worker_id,) = own_worker(running), owners(running)
+        assert killed
+        os.kill(killed, signal.SIGKILL)
+        wait_for(lambda: worker_id not in owners(running), running)
+        wait_for(lambda: "nobody" not in owners(running) and state()["status"] == "online", running)
+        running.stop()
+        assert owners(running) == {"nobody": 1}
+        with running.database.read() as connection:
+            assert camera_streams.count_by_status(connection) == {"reconnecting": 1}
+    finally:
+        running.close()
+
+
+def test_a_database_that_does_not_answer_is_no_sign_that_the_worker_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down() -> NoReturn:
+        raise Unavailable("The database does not answer.")
+
+    running = RunningServer(tmp_path)
+    try:
+        supervisor = CameraSupervisor(running.settings, running.database)
+        assert supervisor._is_silent()
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(running.database, "read", down)
+            assert not supervisor._is_silent()
+        assert not supervisor._is_silent(), "it has its time to say so again"
+    finally:
+        running.close()
 
 
 def said(account: Account) -> Counter[tuple[str, str]]:
