@@ -15,7 +15,14 @@ import pytest
 
 from store import accounts
 from tests.soak.conftest import Size
-from tests.support.camera_workers import CameraWorker, camera_worker, live_workers, own_worker, owners
+from tests.support.camera_workers import (
+    CameraWorker,
+    camera_worker,
+    live_workers,
+    own_worker,
+    owners,
+    server_with_cameras,
+)
 from tests.support.clips import write_codes
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import RunningServer
@@ -38,17 +45,8 @@ def camera(tmp_path: Path) -> Iterator[RtspServer]:
 
 @pytest.fixture
 def shared_server(camera: RtspServer, tmp_path: Path, postgresql_url: str) -> Iterator[RunningServer]:
-    running = RunningServer(
-        tmp_path / "data",
-        database_url=postgresql_url,
-        camera_networks="127.0.0.0/8",
-        camera_lease_s=str(LEASE_S),
-        camera_places=str(COUNT),
-    )
-    try:
-        yield running.start()
-    finally:
-        running.close()
+    with server_with_cameras(tmp_path / "data", postgresql_url, places=COUNT, lease_s=LEASE_S) as running:
+        yield running
 
 
 def test_workers_that_are_killed_lose_no_stream_and_tell_nothing_twice(

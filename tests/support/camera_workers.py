@@ -16,6 +16,22 @@ from store.camera_streams import camera_streams, live_places
 from tests.support.server import RunningServer
 
 
+@contextmanager
+def server_with_cameras(folder: Path, postgresql_url: str, *, places: int, lease_s: int) -> Iterator[RunningServer]:
+    """On PostgreSQL, where others may watch beside it; cameras may be on this machine."""
+    running = RunningServer(
+        folder,
+        database_url=postgresql_url,
+        camera_networks="127.0.0.0/8",
+        camera_lease_s=str(lease_s),
+        camera_places=str(places),
+    )
+    try:
+        yield running.start()
+    finally:
+        running.close()
+
+
 class CameraWorker:
     """Started as the server starts its own, and by nobody again when it dies."""
 

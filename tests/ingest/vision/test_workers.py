@@ -17,7 +17,7 @@ from ingest.vision.demo_pictures import FPS, belt
 from ingest.vision.supervisor import CameraSupervisor
 from store import camera_streams
 from store.errors import Unavailable
-from tests.support.camera_workers import camera_worker, own_worker, owners
+from tests.support.camera_workers import camera_worker, own_worker, owners, server_with_cameras
 from tests.support.clips import write_codes
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import Account, RunningServer
@@ -39,17 +39,8 @@ def camera(tmp_path: Path) -> Iterator[RtspServer]:
 
 @pytest.fixture
 def shared_server(camera: RtspServer, tmp_path: Path, postgresql_url: str) -> Iterator[RunningServer]:
-    running = RunningServer(
-        tmp_path / "data",
-        database_url=postgresql_url,
-        camera_networks="127.0.0.0/8",
-        camera_lease_s="4",
-        camera_places=str(COUNT),
-    )
-    try:
-        yield running.start()
-    finally:
-        running.close()
+    with server_with_cameras(tmp_path / "data", postgresql_url, places=COUNT, lease_s=4) as running:
+        yield running
 
 
 def wait_for(what: Callable[[], Any], server: RunningServer) -> None:
