@@ -9,7 +9,8 @@ export PARLEY_PORT := $(PORT)
 endif
 
 BIN := .venv/bin
-WEB_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' 2>/dev/null)
+WEB_SOURCES := $(shell find ui docs/openapi -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' \
+  -not -path 'ui/cabinet/api/schema/*' 2>/dev/null)
 
 .PHONY: help run web test check bench soak docs clean
 
@@ -24,9 +25,9 @@ run: ## installs, fetches models, loads the demo company and serves on PORT (808
 	@$(BIN)/parley demo --quiet
 	@exec $(BIN)/parley serve
 
-web: ui/dist/index.html ## builds the web part
+web: ui/dist/demo.html ## builds the web part
 
-ui/dist/index.html: $(WEB_SOURCES)
+ui/dist/demo.html: $(WEB_SOURCES)
 	@scripts/build-web
 
 test: ## runs every test

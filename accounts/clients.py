@@ -12,7 +12,7 @@ from typing import Any
 
 from accounts import ledger
 from accounts.keys import CLIENT_PREFIX, Keyring, make_public_key
-from store import accounts, audit, chats, voices
+from store import accounts, audit, chats, operators, voices
 from store.accounts import ApiKey, Tenant
 from store.chats import Chat
 from store.database import Connection
@@ -78,6 +78,7 @@ def create_client(
     record, api_key = _issue_key(tenant.id, connection, keyring, name="first key", issuer=issuer)
     chat = chats.create(tenant.id, connection, name=tenant.name, header_title=tenant.name, public_key=make_public_key())
     ledger.open_account(tenant.id, connection, credit_micro=ledger.micro_of(signup_credit))
+    operators.follow_email(tenant.id, connection, before=None, after=email)
     audit.add(tenant.id, connection, actor=actor, action="client.created", details={"key": record.prefix})
     return NewClient(tenant=tenant, api_key=api_key, chat=chat)
 
@@ -172,6 +173,8 @@ def change(
         changes |= {"is_active": True, "pause_reason": None}  # what paused it pauses nobody who has credit
     if not accounts.update_tenant(tenant.id, connection, **changes):
         raise email_taken()
+    if "email" in changes:
+        operators.follow_email(tenant.id, connection, before=tenant.email, after=changes["email"])
     if changes.get("voices_enabled") is False:
         voices.forget_all(tenant.id, connection)
     details = {name: _shown(name, value) for name, value in changes.items()}

@@ -9,6 +9,7 @@ from store import accounts
 from store.accounts import ApiKey, Tenant
 from store.database import Database
 from store.errors import NotAuthenticated, NotPermitted
+from store.operators import OWNER, ROLES
 from store.sessions import Session
 
 
@@ -37,8 +38,21 @@ class Principal:
 
     @property
     def actor(self) -> str:
-        """As the audit log names it: "key sk_live_AbCdEf", "cabinet"."""
-        return f"key {self.key.prefix}" if self.key is not None else "cabinet"
+        """As the audit log names it: "key sk_live_AbCdEf", "cabinet anna@shop.example", "cabinet"."""
+        if self.key is not None:
+            return f"key {self.key.prefix}"
+        assert self.session is not None
+        return self.session.actor
+
+    @property
+    def role(self) -> str:
+        """A key may do what an owner may."""
+        return self.session.role if self.key is None and self.session is not None else OWNER
+
+    def require_role(self, role: str) -> None:
+        """Raises NotPermitted role_not_allowed for who has less than that role: viewer, operator, owner."""
+        if ROLES.index(self.role) < ROLES.index(role):
+            raise NotPermitted(f"This needs the role {role}; yours is {self.role}.", code="role_not_allowed")
 
     def require_active(self) -> None:
         """Raises NotPermitted client_inactive for a paused client."""

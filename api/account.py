@@ -12,7 +12,7 @@ from accounts import clients
 from accounts.origins import MAX_ORIGINS, normal_origins
 from accounts.outbound import check_url
 from api.deliveries import probe
-from api.fields import UtcTime, left_out
+from api.fields import Moment, UtcTime, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
 from store import accounts, audit
@@ -30,15 +30,19 @@ RetentionDays = Annotated[int, Field(ge=1, le=MAX_RETENTION_DAYS)]
 
 
 class AccountSettings(BaseModel):
-    """`retention` is in days, null keeps everything for good; `camera_retention`, in days, is of what cameras saw.
+    """`name` is what the account is called in the cabinet. `retention` is in days, null keeps everything for good;
+    `audio_retention`, in days, is of recordings and sound in messages, whose texts stay, null keeps them as long as the
+    texts; `camera_retention`, in days, is of what cameras saw.
     `webhook_url` is null where nothing is sent. `memory`, `qc` and `voices` say whether communications are analysed for
     them; voices are remembered only where it is true."""
 
+    name: str
     webhook_url: str | None
     time_zone: str
     language: Language
     widget_origins: list[str]
     retention: int | None
+    audio_retention: int | None
     camera_retention: int
     memory: bool
     qc: bool
@@ -51,11 +55,13 @@ class SettingsPatch(Body):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    name: Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")] = left_out()
     webhook_url: Annotated[str, Field(max_length=4096)] | None = left_out()
     time_zone: Annotated[str, Field(min_length=1, max_length=64, examples=["Europe/Moscow"])] = left_out()
     language: Language = left_out()
     widget_origins: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=MAX_ORIGINS)] = left_out()
     retention: RetentionDays | None = left_out()
+    audio_retention: RetentionDays | None = left_out()
     camera_retention: RetentionDays = left_out()
     memory: bool = left_out()
     qc: bool = left_out()
@@ -92,6 +98,15 @@ class KeyList(BaseModel):
     pagination: Pagination
 
 
+class AuditQuery(PageQuery):
+    """`actor`: part of who did it. `action`: what was done, or its kind, which is what stands before the point."""
+
+    actor: str | None = Field(None, min_length=1, max_length=200)
+    action: str | None = Field(None, min_length=1, max_length=64, examples=["key", "key.created"])
+    from_: Moment | None = Field(None, alias="from")
+    to: Moment | None = None
+
+
 class AuditRecord(BaseModel):
     """`actor` did `action` to `subject`, which is null for the account itself."""
 
@@ -110,6 +125,7 @@ class AuditList(BaseModel):
 
 _COLUMNS = {
     "retention": "retention_days",
+    "audio_retention": "audio_days",
     "camera_retention": "camera_days",
     "memory": "memory_enabled",
     "qc": "qc_enabled",
@@ -127,6 +143,9 @@ def read_settings(call: Call[NoInput, NoInput]) -> AccountSettings:
 def update_settings(call: Call[NoInput, SettingsPatch]) -> AccountSettings:
     body = call.body
     values = {_COLUMNS.get(name, name): getattr(body, name) for name in body.model_fields_set}
+    if "name" in values:
+        values["name"] = body.name.strip()
+        clients.check_name(values["name"])
     if "time_zone" in values:
         clients.check_time_zone(body.time_zone)
     if "widget_origins" in values:
@@ -155,11 +174,13 @@ def _tested_url(call: Call[Any, Any], url: str | None) -> str | None:
 
 def _settings(tenant: Tenant) -> AccountSettings:
     return AccountSettings(
+        name=tenant.name,
         webhook_url=tenant.webhook_url,
         time_zone=tenant.time_zone,
         language=tenant.language,  # type: ignore[arg-type]
         widget_origins=list(tenant.widget_origins),
         retention=tenant.retention_days,
+        audio_retention=tenant.audio_days,
         camera_retention=tenant.camera_days,
         memory=tenant.memory_enabled,
         qc=tenant.qc_enabled,
@@ -206,10 +227,23 @@ def _key(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def list_audit(call: Call[PageQuery, NoInput]) -> AuditList:
+def list_audit(call: Call[AuditQuery, NoInput]) -> AuditList:
     query = call.query
+    before = None
+    if query.to is not None:
+        # Items show milliseconds: one that shows the bound itself is within it.
+        before = query.to.replace(microsecond=query.to.microsecond // 1000 * 1000) + timedelta(milliseconds=1)
     with call.services.database.read() as connection:
-        rows, total = audit.list_page(call.tenant_id, connection, limit=query.limit, offset=query.offset)
+        rows, total = audit.list_page(
+            call.tenant_id,
+            connection,
+            actor=query.actor,
+            action=query.action,
+            since=query.from_,
+            before=before,
+            limit=query.limit,
+            offset=query.offset,
+        )
     return AuditList(
         items=[AuditRecord.model_validate(row, from_attributes=True) for row in rows],
         pagination=pagination(query, len(rows), total),
@@ -237,6 +271,7 @@ OPERATIONS = (
         body=SettingsPatch,
         errors=(400, 401, 403, 429),
         paused=False,
+        role="owner",
     ),
     Operation("GET", "/v1/keys", list_keys, "List API keys", KeyList, query=PageQuery),
     Operation(
@@ -250,8 +285,18 @@ OPERATIONS = (
         errors=(400, 401, 403, 409, 422),
         paused=False,
         idempotent=True,
+        role="owner",
     ),
     # A key that leaked must be ended in any state of the account.
-    Operation("DELETE", "/v1/keys/{key_id}", delete_key, "End an API key", None, status=204, errors=(401, 404, 409)),
-    Operation("GET", "/v1/audit", list_audit, "Read what was done in the account", AuditList, query=PageQuery),
+    Operation(
+        "DELETE",
+        "/v1/keys/{key_id}",
+        delete_key,
+        "End an API key",
+        None,
+        status=204,
+        errors=(401, 404, 409),
+        role="owner",
+    ),
+    Operation("GET", "/v1/audit", list_audit, "Read what was done in the account", AuditList, query=AuditQuery),
 )

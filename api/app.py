@@ -22,17 +22,25 @@ from accounts.keys import Keyring
 from accounts.payments import Payments
 from api import (
     account,
+    analyses,
     balance,
     cabinet,
+    call_sound,
     chat,
     chats,
     checkout,
+    commitments,
+    communication_search,
     communications,
     conversations,
+    corrections,
     deliveries,
+    docs_search,
     documents,
     evaluations,
+    exports,
     guide,
+    home,
     imports,
     integration,
     knowledge,
@@ -41,16 +49,24 @@ from api import (
     media_uploads,
     openapi,
     operations,
+    operators,
     payments,
+    people,
+    privacy,
     quality,
+    quality_preview,
+    saved_views,
     search,
     site,
     speakers,
     speech,
     tool_calls,
+    tools,
+    trial,
     vision,
     vision_events,
     widget,
+    widget_preview,
 )
 from api.errors import INTEGRATION_PATH, error_response
 from api.hosts import Hosts, bases_of
@@ -64,7 +80,17 @@ from api.widget_access import WidgetCors, forget_refusals
 from chat.agent import Agent
 from chat.answers import Answers
 from chat.ended import analyse_ended
-from ingest import analysis_job, calls, import_media, reindex, retention, timelines
+from ingest import (
+    account_deletion,
+    account_export,
+    analysis_job,
+    calls,
+    import_media,
+    reindex,
+    retention,
+    timelines,
+    trials,
+)
 from ingest import evaluations as evaluating
 from ingest.documents import document_job
 from ingest.maintenance import Maintenance
@@ -88,10 +114,18 @@ LAYERS = {
         PUBLIC_PREFIX,
         (
             *communications.OPERATIONS,
+            *communication_search.OPERATIONS,
+            *corrections.OPERATIONS,
+            *analyses.OPERATIONS,
+            *call_sound.OPERATIONS,
+            *exports.OPERATIONS,
+            *saved_views.OPERATIONS,
             *imports.OPERATIONS,
             *media.OPERATIONS,
             *media_uploads.OPERATIONS,
             *speakers.OPERATIONS,
+            *people.OPERATIONS,
+            *commitments.OPERATIONS,
             *chat.OPERATIONS,
             *chats.OPERATIONS,
             *conversations.OPERATIONS,
@@ -103,9 +137,13 @@ LAYERS = {
             *evaluations.OPERATIONS,
             *deliveries.OPERATIONS,
             *account.OPERATIONS,
+            *privacy.OPERATIONS,
+            *operators.OPERATIONS,
             *quality.OPERATIONS,
+            *quality_preview.OPERATIONS,
             *search.OPERATIONS,
             *tool_calls.OPERATIONS,
+            *tools.OPERATIONS,
         ),
     ),
     "integration": (INTEGRATION_PATH, integration.OPERATIONS),
@@ -154,6 +192,9 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
             house.jobs.add_sweep(reindex.sweep)
             house.jobs.add_sweep(Maintenance().sweep)
             house.jobs.add_sweep(retention.sweep)
+            house.jobs.add_sweep(trials.sweep)
+            house.jobs.add_sweep(account_export.sweep)
+            house.jobs.add_sweep(account_deletion.sweep)
             house.jobs.add_sweep(CameraSweep().sweep)
             house.jobs.add_sweep(ToolCallSweep(settings, house.database).sweep)
             house.jobs.add_sweep(import_media.sweep)
@@ -185,12 +226,16 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
 
     routes: list[BaseRoute] = [
         *operations.ROUTES,
+        *home.ROUTES,
         *site.routes(),
+        *docs_search.routes(LAYERS),
         *guide.ROUTES,
+        *trial.ROUTES,
         *widget.ROUTES,
         *vision_events.ROUTES,
         *payments.ROUTES,
         *checkout.ROUTES,
+        *widget_preview.ROUTES,
         *cabinet.ROUTES,
         *openapi.routes(LAYERS),
         *(route(operation, prefix) for prefix, operations_ in LAYERS.values() for operation in operations_),

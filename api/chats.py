@@ -14,7 +14,7 @@ from api.chat import ChatListItem
 from api.fields import Uuid, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.knowledge import open_spaces
-from rag.language_model import models_of_chats
+from rag.language_model import models_of_chats, resolve_model
 from store import accounts, audit, chats, kb_spaces, space_access, widget
 from store.chats import Chat
 from store.database import Connection
@@ -115,6 +115,33 @@ class ChatBody(ChatPatch):
     """A new chat. `header_title` left out is the name; `is_default: true` takes the place of the default chat."""
 
     name: Title
+
+
+class ChatSettingsList(BaseModel):
+    items: list[ChatSettings]
+
+
+class ChatModel(BaseModel):
+    """`id` null is the server's own, whose `name` says which that is; `none` writes no answers, it quotes."""
+
+    id: str | None
+    name: str
+
+
+class ChatModelList(BaseModel):
+    items: list[ChatModel]
+
+
+def list_all_chats(call: Call[NoInput, NoInput]) -> ChatSettingsList:
+    with call.services.database.read() as connection:
+        rows = chats.list_all(call.tenant_id, connection)
+    return ChatSettingsList(items=[_settings(row) for row in rows])
+
+
+def list_chat_models(call: Call[NoInput, NoInput]) -> ChatModelList:
+    settings = call.services.settings
+    own = ChatModel(id=None, name=resolve_model(settings).spelling)
+    return ChatModelList(items=[own, *(ChatModel(id=name, name=name) for name in models_of_chats(settings))])
 
 
 def read_chat(call: Call[NoInput, NoInput]) -> ChatSettings:
@@ -278,6 +305,25 @@ def _write(method: str, path: str, handler: Any, summary: str, response: Any, **
 
 
 OPERATIONS = (
+    Operation(
+        "GET",
+        "/v1/chats",
+        list_all_chats,
+        "List chats with their settings",
+        response=ChatSettingsList,
+        feature="chat",
+        errors=(401, 403),
+        one_read=True,
+    ),
+    Operation(
+        "GET",
+        "/v1/chats/models",
+        list_chat_models,
+        "List the models that a chat may be set to",
+        response=ChatModelList,
+        feature="chat",
+        errors=(401, 403),
+    ),
     _write(
         "POST",
         "/v1/chats",

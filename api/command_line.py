@@ -14,6 +14,7 @@ from api import (
     commands_index,
     commands_integrations,
     commands_models,
+    commands_privacy,
     commands_vision,
 )
 from api.console import JsonOption, QuietOption, print_rows
@@ -35,6 +36,7 @@ commands_integrations.register(app)
 commands_models.register(app)
 commands_index.register(app)
 commands_vision.register(app)
+commands_privacy.register(app)
 
 
 @app.command()

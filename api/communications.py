@@ -226,7 +226,7 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
             "category": found.category,
             "category_label": category_label(found.category, call.principal.tenant.language),
             "analysis_engines": found.engines,
-            "speakers": [_speaker(person) for person in people],
+            "speakers": [speaker_body(person) for person in people],
             "summary_items": [item_body(item) for item in items],
         }
     )
@@ -258,7 +258,7 @@ def list_communications(call: Call[CommunicationListQuery, NoInput]) -> Response
             "user_summary": row.user_summary,
             "category": row.category,
             "label_ru": category_label(row.category, call.principal.tenant.language),
-            "speakers": [_speaker(person) for person in people[row.communication.id]],
+            "speakers": [speaker_body(person) for person in people[row.communication.id]],
         }
         for row in rows
     ]
@@ -283,8 +283,8 @@ def _card(row: Communication) -> dict[str, Any]:
 
 
 def _recording(found: Details) -> dict[str, Any] | None:
-    """None where there is no file, or none yet."""
-    if found.size_bytes is None and found.transcription_status != "success":
+    """None where there is no file, or none yet, or none any more."""
+    if found.size_bytes == 0 or (found.size_bytes is None and found.transcription_status != "success"):
         return None
     return {
         "type": "audio",
@@ -321,7 +321,7 @@ def _evaluation(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def _speaker(person: Participant) -> dict[str, Any]:
+def speaker_body(person: Participant) -> dict[str, Any]:
     return {
         "id": person.id,
         "external_id": person.external_id or "",

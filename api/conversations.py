@@ -17,14 +17,19 @@ from store.database import Connection
 from store.errors import NotFound
 from store.widget import WidgetConversation
 
+MOST_SHOWN = 300
+
 OperatorName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
 OperatorText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r"\S")]
 
 
 class ConversationQuery(PageQuery):
-    """`wants_person`: those whose visitor waits for a person, or has one; false: those that the agent has."""
+    """`wants_person`: those whose visitor waits for a person, or has one; false: those that the agent has. `state`:
+    `waiting` are those whose visitor waits, who waits longest first; `taken` those that a person has; `agent` the
+    others."""
 
     chat_id: Uuid | None = None
+    state: Literal["waiting", "taken", "agent"] | None = None
     wants_person: Literal["true", "false"] | None = None
 
 
@@ -42,6 +47,13 @@ class OperatorMessage(Body):
     text: OperatorText
 
 
+class LastMessage(BaseModel):
+    """At most its first 300 characters."""
+
+    role: Literal["visitor", "agent", "operator"]
+    text: str
+
+
 class ConversationRecord(BaseModel):
     """`id` is the communication's. `operator_name` is null while the agent answers."""
 
@@ -55,13 +67,23 @@ class ConversationRecord(BaseModel):
     last_message_at: UtcTime
 
 
+class ListedConversation(ConversationRecord):
+    last_message: LastMessage | None
+
+
 class ConversationList(BaseModel):
-    items: list[ConversationRecord]
+    items: list[ListedConversation]
     pagination: Pagination
 
 
+class ReadMessage(ConversationMessage):
+    """With what the visitor wrote beside a vote."""
+
+    comment: str | None
+
+
 class ConversationDetails(ConversationRecord):
-    messages: list[ConversationMessage]
+    messages: list[ReadMessage]
 
 
 def _values(row: WidgetConversation) -> dict[str, Any]:
@@ -87,9 +109,15 @@ def list_conversations(call: Call[ConversationQuery, NoInput]) -> ConversationLi
             offset=call.query.offset,
             chat_id=call.query.chat_id,
             wants_person=None if wanted is None else wanted == "true",
+            state=call.query.state,
         )
-    items = [ConversationRecord(**_values(row)) for row in rows]
+        said = widget.last_turns(call.tenant_id, connection, rows)
+    items = [ListedConversation(**_values(row), last_message=_last(said.get(row.id))) for row in rows]
     return ConversationList(items=items, pagination=pagination(call.query, len(rows), total))
+
+
+def _last(turn: widget.Turn | None) -> LastMessage | None:
+    return None if turn is None else LastMessage(role=turn.role, text=turn.text[:MOST_SHOWN])
 
 
 def read_conversation(call: Call[NoInput, NoInput]) -> ConversationDetails:
@@ -100,7 +128,11 @@ def _details(call: Call[Any, Any], conversation_id: str) -> ConversationDetails:
     row, turns = conversations.read(call.services.database, call.tenant_id, conversation_id)
     if row is None:
         raise NotFound("No such conversation.")
-    return ConversationDetails(**_values(row), messages=[message_of(turn) for turn in turns])
+    return ConversationDetails(**_values(row), messages=[_message(turn) for turn in turns])
+
+
+def _message(turn: widget.Turn) -> ReadMessage:
+    return ReadMessage(**message_of(turn).model_dump(), comment=turn.comment)
 
 
 async def take_conversation_over(call: Call[NoInput, TakeoverBody]) -> ConversationDetails:
@@ -132,6 +164,41 @@ def answer_conversation(call: Call[NoInput, OperatorMessage]) -> ConversationMes
 
     turn = conversations.say(call.services.database, call.tenant_id, conversation_id, call.body.text, also=keep)
     return message_of(turn)
+
+
+class AnswerQuery(PageQuery):
+    """`verdict`: answers that visitors found helpful (`up`) or not (`down`), or that found nothing (`unanswered`)."""
+
+    verdict: Literal["up", "down", "unanswered"]
+
+
+class JudgedAnswer(BaseModel):
+    """`comment` is what the visitor wrote beside the vote."""
+
+    conversation_id: UuidText
+    message_id: UuidText
+    question: str | None
+    answer: str
+    feedback: Literal["up", "down"] | None
+    comment: str | None
+    at: UtcTime
+
+
+class JudgedAnswers(BaseModel):
+    items: list[JudgedAnswer]
+    pagination: Pagination
+
+
+def list_judged_answers(call: Call[AnswerQuery, NoInput]) -> JudgedAnswers:
+    chat_id, query = call.path_id("chat_id", "chat"), call.query
+    with call.services.database.read() as connection:
+        if chats.get(call.tenant_id, connection, chat_id) is None:
+            raise NotFound("No such chat.")
+        rows, total = widget.list_judged(
+            call.tenant_id, connection, chat_id, query.verdict, limit=query.limit, offset=query.offset
+        )
+    items = [JudgedAnswer.model_validate(row, from_attributes=True) for row in rows]
+    return JudgedAnswers(items=items, pagination=pagination(query, len(rows), total))
 
 
 class Refusal(BaseModel):
@@ -169,6 +236,17 @@ OPERATIONS = (
         "List what a chat's widget refused",
         response=RefusalList,
         query=PageQuery,
+        feature="chat",
+        errors=(400, 401, 403, 404),
+        one_read=True,
+    ),
+    Operation(
+        "GET",
+        "/v1/chats/{chat_id}/answers",
+        list_judged_answers,
+        "List a chat's answers by what became of them",
+        response=JudgedAnswers,
+        query=AnswerQuery,
         feature="chat",
         errors=(400, 401, 403, 404),
         one_read=True,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from accounts import webhooks
 from accounts.outbound import MAX_URL_CHARACTERS, check_url
 from accounts.webhooks import ProbeResult
-from api.fields import UtcTime
+from api.fields import UtcTime, Uuid
 from api.http import Body, Call, NoInput, Operation
 from api.limits import enforce_limit
 from api.paging import PageQuery, Pagination, pagination
@@ -28,6 +28,7 @@ DeliveryStatus = Literal["pending", "delivered", "failed"]
 class DeliveryQuery(PageQuery):
     status: DeliveryStatus | None = None
     event: str | None = Field(None, min_length=1, max_length=64)
+    communication_id: Uuid | None = Field(None, description="The events of one communication.")
 
 
 class AttemptBody(BaseModel):
@@ -84,6 +85,7 @@ def list_deliveries(call: Call[DeliveryQuery, NoInput]) -> DeliveryList:
             connection,
             status=query.status,
             event=query.event,
+            communication_id=query.communication_id,
             limit=query.limit,
             offset=query.offset,
         )
@@ -156,6 +158,7 @@ OPERATIONS = (
         status=202,
         errors=(401, 404, 409, 429),
         idempotent=True,
+        role="owner",
     ),
     Operation(
         "POST",
@@ -165,5 +168,6 @@ OPERATIONS = (
         response=WebhookTestResult,
         body=WebhookTest,
         errors=(400, 401, 429),
+        role="owner",
     ),
 )

@@ -288,6 +288,7 @@ class Loader:
             "/v1/audio/transcriptions",
             files={"file": (call["title"] + source.suffix, source.read_bytes())},
             data={
+                "timestamp_detail": "word",
                 "language": call["language"],
                 "direction": call["direction"],
                 "record_id": call["record_id"],

@@ -64,13 +64,22 @@ INTRODUCTIONS = {
 
 # By the module that the operation lives in.
 TAGS = {
+    "tools": "Tools of agents",
     "speech": "Transcription",
     "speech_tasks": "Transcription",
     "communications": "Communications",
+    "communication_search": "Communications",
+    "corrections": "Communications",
+    "analyses": "Communications",
+    "call_sound": "Communications",
+    "exports": "Communications",
+    "saved_views": "Communications",
     "imports": "Communications",
     "media": "Communications",
     "media_uploads": "Communications",
     "speakers": "Speakers",
+    "people": "Speakers",
+    "commitments": "Promises",
     "chat": "Chats",
     "chats": "Chats",
     "conversations": "Chats",
@@ -83,8 +92,11 @@ TAGS = {
     "sessions": "Cabinet",
     "deliveries": "Webhooks",
     "account": "Account",
+    "privacy": "Account",
+    "operators": "Account",
     "tool_calls": "Account",
     "quality": "Account",
+    "quality_preview": "Account",
     "integration": "Clients",
     "vision": "Streams",
     "vision_events": "Events and analytics",
@@ -164,12 +176,83 @@ OPERATIONS = {
         "One communication by `id`, or the newest with a `request_record_id`: its timeline, its analysis as far as it "
         "has run, and who took part. With both given, both must match."
     ),
+    "search_communications": (
+        "Looks through all communications: newest first, or the best matches of `query`, by words and by meaning, with "
+        "the passage that fits. All filters that are given must hold. Go on with `next_cursor` until it is null; with "
+        "a query after at most 500."
+    ),
+    "correct_item": (
+        "Puts another text in the place of what recognition or an import left, or gives an item to another speaker. "
+        "What was there before is kept in the history, and searches find the new text. What analysis found stays as it "
+        "is until it is ordered again."
+    ),
+    "correct_speaker": (
+        "Says whose voice a label is. Who has another label in the communication already gets the items of this one "
+        "too, for then one voice was taken for two."
+    ),
+    "list_corrections": "What people changed in a communication: by whom, when, and what was there before.",
+    "analyse_again": (
+        "Orders summary, quality control and memory of a communication anew, after corrections say, at the same price "
+        "as the first time. While it is recognised or analysed: 409 `in_work`."
+    ),
+    "list_learned": "What is remembered of people from this communication, with its quotations.",
+    "delete_communication": (
+        "Deletes a communication with all that belongs to it: text, recording, files, analysis, corrections, what was "
+        "learned of people from it. Work on it is called off, and what was not done costs nothing."
+    ),
+    "read_waveform": "The loudness of a call's recording, for a player. It is made when first asked for, and kept.",
+    "list_words": (
+        "When each word of a recording was said, of recordings that were sent with `timestamp_detail=word`; else the "
+        "list is empty."
+    ),
+    "export_communication": (
+        "A communication as a file: `txt` and `pdf` for people, with summary and promises; `srt`, subtitles of a "
+        "recording; `json`, as `GET /v1/communications` answers."
+    ),
+    "list_views": "Named sets of filters of the list of communications, for everybody of the account.",
+    "save_view": "Keeps filters under a name. An account has at most 100; a name that is taken is 409 `name_taken`.",
+    "delete_view": "Deletes a saved view. What it showed stays.",
     "list_communications": (
         "The communications of one person, newest first. Give at least one of the three; all that are given must match."
     ),
     "delete_speaker": (
-        "Deletes a person's profile, what is remembered of them, and their voice. What they said stays with its "
-        "communications, without their name."
+        "Deletes a person's profile with the profiles that were merged into it, what is remembered of them, and their "
+        "voice. What they said stays with its communications, without their name: it is taken out of titles and "
+        "summaries too."
+    ),
+    "preview_qc_scenarios": (
+        "Judges one conversation by the scenarios given, as they would be saved, by the built-in engine. Nothing is "
+        "stored and nothing is charged. At most 30 a minute and account."
+    ),
+    "read_person": (
+        "A person by id, with contacts, open promises, whether their voice is known, and the profiles that were merged "
+        "into theirs. The id of such a profile gives the one it was merged into, whose `id` differs from the one asked "
+        "for."
+    ),
+    "list_person_memory": (
+        "What is remembered of a person, newest first, each fact with the conversation and the words that it comes "
+        "from. The id of a profile that was merged into another one is 404 here."
+    ),
+    "change_person": (
+        "Renames a person, or changes their role or department. A new role is also that of those conversations in "
+        "which their role was unknown."
+    ),
+    "delete_person_voice": (
+        "Deletes the voice by which a person is recognised, and what it was learned from. Profile and memory stay."
+    ),
+    "merge_person": (
+        "Makes two profiles of one person one: conversations, memory, promises, voice and figures of `speaker_id` "
+        "belong to the person of the path then. Whoever is given by the merged external id or name later is that "
+        "person. It cannot be undone."
+    ),
+    "list_commitments": (
+        "Promises made in conversations by their deadline, with their quotation. `state`: `open` (default), `overdue`, "
+        "`today`, `week` (the seven days from today), `later`, `no_date` or `done`. `speaker_id`: made by or to this "
+        "person; `maker_id`: made by them; `side`: `ours` or, made by a client, `theirs`; `query`: words that it holds."
+    ),
+    "mark_commitment": (
+        "Marks a promise as kept (`done: true`) or takes the mark away. Who did it and when is kept. A mark stays when "
+        "the conversation is analysed again and the same promise is found."
     ),
     "read_speaker_profile": "A person with what is remembered of them. Give at least one of the two.",
     "list_chats": "The account's active chats, with the public key that a site's widget uses.",
@@ -177,6 +260,11 @@ OPERATIONS = {
     "create_chat": (
         "Makes a chat with a public key of its own. What is left out is as a new chat has it: the server's model, all "
         "tools for the company's own people, documents alone for visitors of a site. An account has at most 100 chats."
+    ),
+    "list_all_chats": "All chats with all of their settings, those that are switched off too, oldest first.",
+    "list_chat_models": (
+        "What `model` of a chat may be: null, whose name is the server's own model, `none`, and what the operator "
+        "offers beside."
     ),
     "update_chat": (
         "Changes what is named; what is left out stays. `model` is `none`, the server's own or one of those that its "
@@ -192,7 +280,8 @@ OPERATIONS = {
     ),
     "list_conversations": (
         "The conversations of the site's widget, those with the last message first. `wants_person` leaves those whose "
-        "visitor waits for a person or has one, or with `false` those that the agent has."
+        "visitor waits for a person or has one, or with `false` those that the agent has; `state` tells these three "
+        "apart."
     ),
     "read_conversation": (
         "A conversation of the widget with its messages: what became of each, the answers' sources and the visitor's "
@@ -204,6 +293,10 @@ OPERATIONS = {
     ),
     "release_conversation": "The agent answers again.",
     "answer_conversation": "A person's message to the visitor of a conversation that was taken over.",
+    "list_judged_answers": (
+        "The answers that visitors of a chat's site voted for (`up`) or against (`down`), or that found nothing in the "
+        "sources (`unanswered`), newest first, each with its question: what the documents should say better."
+    ),
     "list_refusals": "What the widget of a chat refused: pages that are not the chat's, too many calls, captchas.",
     "send_message": (
         "Asks a chat one question and gets one answer, with the sources that it rests on. The caller keeps the "
@@ -224,7 +317,7 @@ OPERATIONS = {
     "read_space": "One space.",
     "update_space": "Changes what is given.",
     "delete_space": "Deletes a space with all its documents.",
-    "list_documents": "The documents of a space, newest first.",
+    "list_documents": "The documents of a space, newest first; `status` and `title` leave those that fit.",
     "add_document": (
         "Adds a document: a file as `multipart/form-data`, a text or a link as JSON. The same bytes in the same space "
         "are the document that is there. Poll it, or wait for `kb.completed` or `kb.failed`."
@@ -232,7 +325,10 @@ OPERATIONS = {
     "read_document": "One document, and how far its indexing has come.",
     "delete_document": "Deletes a document from the base and from the index.",
     "reindex_document": "Reads and indexes a document anew.",
-    "list_chunks": "The pieces that a document was cut into, in their order.",
+    "list_chunks": (
+        "The pieces that a document was cut into, in their order. With `chunk_id` it is the page around that one, as "
+        "a citation leads there; 404 where the document as it is now has it no longer."
+    ),
     "read_file": (
         "The bytes of a document as they came in, to be kept as a file. A link that was not fetched yet has none: 404."
     ),
@@ -253,10 +349,42 @@ OPERATIONS = {
     "resend": "Sends an event again, under the same event id.",
     "test_webhook": "Sends a signed test event to a URL and says how the receiver answered.",
     "read_settings": "What the account has set for itself.",
+    "create_export": (
+        "Begins an archive (zip) of everything that the account has: communications with their content and analysis, "
+        "people and memory, knowledge, chats, cameras, settings and the ledger as lines of JSON, recordings, documents "
+        "and snapshots as files. One is made at a time: while there is one in work, it is the answer."
+    ),
+    "list_exports": "The exports of the last day.",
+    "read_export": "How far an export is. Its archive is kept for a day.",
+    "read_export_file": "The archive, whole or in part.",
+    "delete_export": "Deletes an export and its archive, also while it is being made.",
+    "delete_account": (
+        "Closes the account at once and for good: no key, session or widget of it works any more, its jobs and cameras "
+        "stop, and everything that it has is deleted from database, index and files within minutes. There is no way "
+        "back; take an export before. `confirmation` has to be the account's name."
+    ),
     "update_settings": (
         "Changes what is named. A new `webhook_url` is first tried with a signed test request; an empty one turns "
         "notifications off."
     ),
+    "list_operators": "The people who work in the account's cabinet, the first one first, with what each may do.",
+    "invite_operator": (
+        "Adds a person and mails them a link into the cabinet, which works once and lives a week; afterwards they sign "
+        "in by a link to the same e-mail. A `viewer` reads, an `operator` works with communications, people, "
+        "knowledge, chats and cameras, an `owner` may do everything. Where the mail server does not take the letter "
+        "nobody is added: 502 `mail_failed`."
+    ),
+    "update_operator": (
+        "Changes what is named; another role is in force at once. The last owner stays one: 409 `last_owner`."
+    ),
+    "delete_operator": (
+        "Removes a person, and ends their sessions and invitations at once. The last owner stays: 409 `last_owner`."
+    ),
+    "invite_again": "Mails the link into the cabinet once more. Links of before work until their time is over.",
+    "read_spending": (
+        "What was charged for each product on each day, in the account's time zone. Days without charges are not there."
+    ),
+    "read_tariff": "What a unit of each kind of work costs this account.",
     "list_keys": "The account's API keys, without their texts.",
     "create_key": "A new API key. Its text is in this answer and nowhere else.",
     "delete_key": "Ends a key at once. The account's last key stays: nobody could make another.",
@@ -294,6 +422,10 @@ OPERATIONS = {
     "update_stream": (
         "Changes what is named: the address, the scenarios, and the zones (polygons in relative coordinates: "
         "restricted, queue or entrance). Watching begins anew."
+    ),
+    "read_stream_snapshot": (
+        "What the camera shows: a JPEG of at most 960 pixels in width, a few seconds old while the camera is `online`. "
+        "`Last-Modified` says when it was taken. 404 `no_picture` where there is none of the last 24 hours."
     ),
     "delete_stream": "Ends the watching and forgets the address. Events stay as long as events are kept.",
     "list_events": "What was seen, newest first: one event for each thing, however long it is in the picture.",

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from accounts.outbound import AddressRefused, parse_url
-from api.fields import UtcTime
+from api.fields import UtcTime, Uuid
 from api.http import Call, NoInput, json_response, parse_json, read_body
 from api.knowledge import kb_operation, require_space, space_is_open
 from api.media import FILE_ANSWER, StoredFile, send_file
@@ -44,6 +44,13 @@ class DocumentRecord(BaseModel):
     updated_at: UtcTime
 
 
+class DocumentQuery(PageQuery):
+    """`status`: `working` are those that are waiting or in work. `title` is a part of it."""
+
+    status: Literal["working", "success", "error"] | None = None
+    title: Annotated[str, Field(min_length=1, max_length=300)] | None = None
+
+
 class DocumentList(BaseModel):
     items: list[DocumentRecord]
     pagination: Pagination
@@ -57,6 +64,13 @@ class DocumentBody(BaseModel):
     title: Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")] | None = None
     text: Annotated[str, Field(min_length=1, max_length=TEXT_CHARACTERS)] | None = None
     url: Annotated[str, Field(min_length=1, max_length=URL_CHARACTERS)] | None = None
+
+
+class ChunkQuery(PageQuery):
+    """With `chunk_id` the page is the one around that passage, whatever `offset` says; `pagination` tells where it
+    begins."""
+
+    chunk_id: Uuid | None = None
 
 
 class ChunkRecord(BaseModel):
@@ -82,11 +96,18 @@ def _document(row: Document) -> DocumentRecord:
     return DocumentRecord.model_validate(row, from_attributes=True)
 
 
-def list_documents(call: Call[PageQuery, NoInput]) -> DocumentList:
-    space = require_space(call)
+def list_documents(call: Call[DocumentQuery, NoInput]) -> DocumentList:
+    space, asked = require_space(call), call.query.status
+    statuses = knowledge.UNFINISHED if asked == "working" else None if asked is None else (asked,)
     with call.services.database.read() as connection:
         rows, total = knowledge.list_documents(
-            call.tenant_id, connection, space.id, limit=call.query.limit, offset=call.query.offset
+            call.tenant_id,
+            connection,
+            space.id,
+            limit=call.query.limit,
+            offset=call.query.offset,
+            statuses=statuses,
+            title=call.query.title,
         )
     return DocumentList(items=[_document(row) for row in rows], pagination=pagination(call.query, len(rows), total))
 
@@ -201,14 +222,19 @@ def read_file(call: Call[NoInput, NoInput]) -> Response:
     return send_file(call.services, call.request, file, NotFound("The document was not fetched yet."))
 
 
-def list_chunks(call: Call[PageQuery, NoInput]) -> ChunkList:
-    document = _require_document(call)
+def list_chunks(call: Call[ChunkQuery, NoInput]) -> ChunkList:
+    document, query = _require_document(call), call.query
     with call.services.database.read() as connection:
+        if query.chunk_id is not None:
+            place = knowledge.place_of_chunk(call.tenant_id, connection, document.id, query.chunk_id)
+            if place is None:
+                raise NotFound("No such passage in the document as it is now.")
+            query = query.model_copy(update={"offset": max(0, place - query.limit // 4)})
         rows, total = knowledge.list_chunks(
-            call.tenant_id, connection, document.id, limit=call.query.limit, offset=call.query.offset
+            call.tenant_id, connection, document.id, limit=query.limit, offset=query.offset
         )
     items = [ChunkRecord.model_validate(row, from_attributes=True) for row in rows]
-    return ChunkList(items=items, pagination=pagination(call.query, len(rows), total))
+    return ChunkList(items=items, pagination=pagination(query, len(rows), total))
 
 
 class DocumentUpload(BaseModel):
@@ -226,7 +252,7 @@ _WRITE = (400, 401, 403, 404)
 
 OPERATIONS = (
     kb_operation(
-        "GET", _SPACE + "/documents", list_documents, "List documents", DocumentList, query=PageQuery, errors=_WRITE
+        "GET", _SPACE + "/documents", list_documents, "List documents", DocumentList, query=DocumentQuery, errors=_WRITE
     ),
     kb_operation(
         "POST",
@@ -251,7 +277,7 @@ OPERATIONS = (
         status=202,
         errors=_READ,
     ),
-    kb_operation("GET", _DOCUMENT + "/chunks", list_chunks, "List chunks", ChunkList, query=PageQuery, errors=_WRITE),
+    kb_operation("GET", _DOCUMENT + "/chunks", list_chunks, "List chunks", ChunkList, query=ChunkQuery, errors=_WRITE),
     kb_operation(
         "GET", _DOCUMENT + "/file", read_file, "Read the document's file", None, errors=(*_READ, 416), **FILE_ANSWER
     ),

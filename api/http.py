@@ -34,6 +34,7 @@ from store.errors import InvalidRequest, NotAuthenticated, NotFound, TooLarge
 from store.ids import parse_id
 from store.integrations import Integration
 
+_READS = ("GET", "HEAD")
 # An escape of NUL, unless its backslash is itself escaped.
 _ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
@@ -134,6 +135,7 @@ def admit_client(operation: Operation, services: Services, request: Request) -> 
         principal = Principal(tenant, session=session)
     else:
         principal = authenticate(services.database, services.keyring, token)
+    principal.require_role(operation.needed_role)
     if not operation.paused:
         principal.require_active()
     if operation.feature:
@@ -156,6 +158,8 @@ class Operation:
     `idempotent`: an Idempotency-Key is honoured (see api/idempotency.py); `join` gives the stream of an answer in work,
     by the id of its claim. `admit` lets callers in.
     `one_read`: admission and handler read in one transaction; for a handler that writes nothing.
+    `description` is said where api/descriptions.py has no text of the handler's name.
+    `role` is what a person of the cabinet needs at least: viewer, operator or owner; see `needed_role`.
     """
 
     method: str
@@ -181,7 +185,14 @@ class Operation:
     idempotent: bool = False
     join: Callable[[Services, Request, str], Response | None] | None = None
     one_read: bool = False
+    role: str | None = None
+    description: str | None = None
     admit: Callable[[Operation, Services, Request], Caller] = admit_client
+
+    @property
+    def needed_role(self) -> str:
+        """Where nothing is declared a viewer reads, and an operator does all else. Keys may do what owners may."""
+        return self.role or ("viewer" if self.method in _READS else "operator")
 
 
 def route(operation: Operation, prefix: str = "") -> Route:

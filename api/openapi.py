@@ -79,7 +79,7 @@ class _Description:
         for operation in self._operations:
             path = prefix + re.sub(r"{(\w+):\w+}", r"{\1}", operation.path)
             paths.setdefault(path, {})[operation.method.lower()] = self._operation(operation)
-        tags = dict.fromkeys(_tag(operation) for operation in self._operations)
+        tags = dict.fromkeys(tag_of(operation) for operation in self._operations)
         return {
             "openapi": "3.1.0",
             "info": {
@@ -127,8 +127,8 @@ class _Description:
         described: dict[str, Any] = {
             "operationId": name,
             "summary": operation.summary,
-            "description": descriptions.OPERATIONS.get(name, operation.summary + "."),
-            "tags": [_tag(operation)],
+            "description": operation.description or descriptions.OPERATIONS.get(name, operation.summary + "."),
+            "tags": [tag_of(operation)],
             "parameters": [*_path_parameters(operation.path), *_query_parameters(operation.query)],
             "responses": self._responses(operation),
             "security": [{"bearer": []}] if bearer_only else [{"bearer": []}, {"apiKey": []}],
@@ -203,7 +203,7 @@ def _without_titles(schema: Any) -> Any:
     return [_without_titles(each) for each in schema] if isinstance(schema, list) else schema
 
 
-def _tag(operation: Operation) -> str:
+def tag_of(operation: Operation) -> str:
     module = operation.handler.__module__.rsplit(".", 1)[-1]
     return descriptions.TAGS.get(module, module.replace("_", " ").capitalize())
 

@@ -52,7 +52,7 @@ def page(
     schemes = {urlsplit(url).scheme for url in leads_to} & {"http", "https"}
     form_action = " ".join(["'self'", *(f"{scheme}:" for scheme in sorted(schemes))])
     text = _templates.get_template(template).render(
-        language=language, t=TEXTS[language], stylesheet=_asset("pages-*.css"), icon=_asset("icon-*.svg"), **values
+        language=language, t=TEXTS[language], stylesheet=asset("pages-*.css"), icon=asset("icon-*.svg"), **values
     )
     headers = {
         "Content-Security-Policy": (
@@ -116,7 +116,7 @@ def clock(moment: datetime, tenant: Tenant) -> str:
 
 
 @cache
-def _asset(pattern: str) -> str | None:
+def asset(pattern: str) -> str | None:
     """The address of a built file, whose name has a hash in it; None where the web part is not built."""
     found = sorted((WEB_FOLDER / "assets").glob(pattern))
     return f"/assets/{found[0].name}" if found else None

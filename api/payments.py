@@ -200,6 +200,7 @@ OPERATIONS = (
         body=PaymentLinkRequest,
         errors=(400, 401, 502, 503),
         idempotent=True,
+        role="owner",
     ),
     Operation(
         "GET",

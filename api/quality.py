@@ -138,6 +138,12 @@ def replace_qc_scenarios(call: Call[NoInput, QcScenariosBody]) -> QcScenarios:
         return _read(call.tenant_id, connection)
 
 
+def settings_of(body: QcScenariosBody, tenant: Tenant) -> QualitySettings:
+    """What quality control would look at were this saved. Raises InvalidRequest naming the place."""
+    _check(body)
+    return quality_settings(_stored(body, tenant), language=tenant.language, tenant_name=tenant.name)
+
+
 def _check(body: QcScenariosBody) -> None:
     """Raises InvalidRequest naming the place."""
     _check_codes(body.items, "items", SCENARIOS)

@@ -151,5 +151,6 @@ OPERATIONS = (
         body=SearchBody,
         errors=(400, 401, 403, 503),
         paused=True,
+        role="viewer",  # it only reads
     ),
 )

@@ -15,12 +15,15 @@ from contextlib import contextmanager, suppress
 
 import structlog
 import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 
 from api.app import create_app
 from api.logging import configure_logging
 from api.protocol import SWEEP_S, Bounds, bounded_protocol, sweep
 from api.proxies import trusted_proxies
-from api.welcome import say_welcome
+from api.services import Services
+from api.welcome import make_demo_link, say_welcome
 from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
 from store.errors import ParleyError
@@ -36,15 +39,17 @@ log = structlog.get_logger(__name__)
 class _Server(uvicorn.Server):
     """uvicorn's server, but a signal that it was stopped by is not raised again afterwards: stopping is no failure."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings) -> None:
+    def __init__(self, config: uvicorn.Config, settings: Settings, app: Starlette) -> None:
         super().__init__(config)
         self._settings = settings
+        self._app = app
         self._swept_at = 0.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            say_welcome(self._settings)
+            link = await run_in_threadpool(make_demo_link, self._app.state.services)
+            say_welcome(self._settings, link)
 
     async def on_tick(self, counter: int) -> bool:
         """uvicorn calls it ten times a second."""
@@ -53,6 +58,13 @@ class _Server(uvicorn.Server):
             sweep(self.server_state.connections, at - self._swept_at)
             self._swept_at = at
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends answers in work first, while those who follow them can still be told."""
+        services: Services | None = getattr(self._app.state, "services", None)
+        if services is not None:
+            await services.answers.aclose()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -101,8 +113,9 @@ def run_server(settings: Settings) -> int:
         body_min_bytes_per_s=settings.body_min_bytes_per_s,
         max_connections=_raise_file_limit(settings.max_connections),
     )
+    app = create_app(settings, house)
     config = uvicorn.Config(
-        create_app(settings, house),
+        app,
         host=settings.host,
         port=settings.port,
         loop="uvloop",
@@ -115,7 +128,7 @@ def run_server(settings: Settings) -> int:
         forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
     )
-    server = _Server(config, settings)
+    server = _Server(config, settings, app)
     server.run()
     status = 0 if server.started else 1
     logging.shutdown()

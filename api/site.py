@@ -1,4 +1,4 @@
-"""The site's pages at `/` and `/docs`, which keep to themselves, and the widget's files, which any page may load."""
+"""The built pages at `/demo` and `/docs`, which keep to themselves, and the widget's files, which any page may load."""
 
 from __future__ import annotations
 
@@ -58,13 +58,14 @@ class SharedFiles(StaticFiles):
         return response
 
 
-def page(request: Request) -> Response:
+def demo(request: Request) -> Response:
+    """The invented company's page, with the widget on it."""
     services: Services = request.app.state.services
-    index = WEB_FOLDER / "index.html"
-    if not index.is_file():
-        return PlainTextResponse("Parley is running. Its web part is not built: run `make web`.\n")
-    key = html.escape(_widget_key(services.settings), quote=True)
-    text = index.read_text(encoding="utf-8").replace(KEY_PLACE, KEY_PLACE + key, 1)
+    built = WEB_FOLDER / "demo.html"
+    if not built.is_file():
+        return PlainTextResponse("The web part is not built: run `make web`.\n")
+    key = html.escape(widget_key(services.settings), quote=True)
+    text = built.read_text(encoding="utf-8").replace(KEY_PLACE, KEY_PLACE + key, 1)
     return HTMLResponse(text, headers={**SECURITY_HEADERS, "Cache-Control": "no-cache"})
 
 
@@ -74,11 +75,14 @@ def docs(_request: Request) -> Response:
     if not built.is_file():
         return PlainTextResponse("The web part is not built: run `make web`. The descriptions are at /openapi/.\n")
     text = built.read_text(encoding="utf-8")
-    return HTMLResponse(text, headers={**SECURITY_HEADERS, "Cache-Control": "no-cache"})
+    # Its search is a form that leads to this server.
+    policy = SECURITY_HEADERS["Content-Security-Policy"].replace("form-action 'none'", "form-action 'self'")
+    headers = {**SECURITY_HEADERS, "Content-Security-Policy": policy, "Cache-Control": "no-cache"}
+    return HTMLResponse(text, headers=headers)
 
 
-def _widget_key(settings: Settings) -> str:
-    """The public key of the page's chat: the setting, else the demo account's."""
+def widget_key(settings: Settings) -> str:
+    """The public key of the chat on the pages at `/` and `/demo`: the setting, else the demo account's."""
     if settings.site_widget_key:
         return settings.site_widget_key
     try:
@@ -89,7 +93,7 @@ def _widget_key(settings: Settings) -> str:
 
 
 def routes() -> list[BaseRoute]:
-    found: list[BaseRoute] = [Route("/", page, methods=["GET"]), Route("/docs", docs, methods=["GET"])]
+    found: list[BaseRoute] = [Route("/demo", demo, methods=["GET"]), Route("/docs", docs, methods=["GET"])]
     return [*found, *file_routes(WEB_FOLDER)]
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
-from store import accounts, analysis, audit, index_work, speakers, voices
+from store import accounts, analysis, audit, index_work, people, speakers, voices
 from store.errors import InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
@@ -63,6 +63,7 @@ def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     with call.services.database.write() as connection:
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
+        people.take_name_out(call.tenant_id, connection, speaker_id)
         attended = speakers.list_attended(call.tenant_id, connection, speaker_id)
         if not speakers.delete(call.tenant_id, connection, speaker_id):
             raise NotFound("No such speaker.")

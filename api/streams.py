@@ -19,6 +19,8 @@ from chat.contract import Done, Event, Status, Text
 from store.errors import InternalError, ParleyError
 
 PING_S = 15
+LAST_WORDS_S = 3.0
+"""So long a stream has for its last event when the server stops."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 log = structlog.get_logger(__name__)
@@ -80,6 +82,7 @@ def event_stream(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceRe
         ping=PING_S,
         ping_message_factory=lambda: ServerSentEvent(comment="ping"),
         headers=HEADERS,
+        shutdown_grace_period=LAST_WORDS_S,
     )
 
 

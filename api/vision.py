@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, timedelta
+from email.utils import format_datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
@@ -13,13 +15,17 @@ from accounts.outbound import MAX_URL_CHARACTERS, check_url
 from api.fields import UtcTime, UuidText, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
+from ingest.vision.recorder import newest_key
 from ingest.vision.zones import problem_of
 from store import accounts, audit, camera_streams
+from store.blobs import BlobMissing
 from store.camera_streams import Scenario, State, Stream
+from store.database import now
 from store.errors import InvalidRequest, NotFound, StreamLimitExceeded
 
 MOST_ZONES = 32
 MOST_POINTS = 16
+_NEWEST_KEPT = timedelta(days=1)
 
 
 def _each_once(scenarios: list[Scenario]) -> list[Scenario]:
@@ -264,11 +270,36 @@ def update_stream(call: Call[NoInput, StreamPatch]) -> StreamRecord:
 def delete_stream(call: Call[NoInput, NoInput]) -> Response:
     """Its events stay for as long as events are kept."""
     stream_id = call.path_id("stream_id", "stream")
+    house = call.services.workshop
     with call.services.database.write() as connection:
         if not camera_streams.delete(call.tenant_id, connection, stream_id):
             raise NotFound("No such stream.")
         audit.add(call.tenant_id, connection, actor=call.actor, action="stream.deleted", subject=stream_id)
+    # After the row: a worker that writes one more picture sees then that the stream is gone, and takes it back.
+    house.blobs.delete(newest_key(call.tenant_id, stream_id))
     return Response(status_code=204)
+
+
+def read_stream_snapshot(call: Call[NoInput, NoInput]) -> Response:
+    """What the worker saw last: a picture that is older than a day is nobody's business any more."""
+    stream = require_stream(call)
+    blobs, key = call.services.workshop.blobs, newest_key(call.tenant_id, stream.id)
+    unknown = NotFound("There is no picture of this camera yet.", code="no_picture")
+    try:
+        taken_at = blobs.entry(key).modified_at
+        if now() - taken_at > _NEWEST_KEPT:
+            blobs.delete(key)
+            raise unknown
+        picture = blobs.read(key)
+    except BlobMissing:
+        raise unknown from None
+    headers = {
+        "Cache-Control": "no-store",
+        "Last-Modified": format_datetime(taken_at.astimezone(UTC), usegmt=True),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    return Response(picture, media_type="image/jpeg", headers=headers)
 
 
 _STREAMS = "/v1/streams"
@@ -308,6 +339,16 @@ OPERATIONS = (
     vision_operation("GET", _STREAM, read_stream, "Read a stream", StreamRecord, errors=(401, 403, 404)),
     vision_operation(
         "PATCH", _STREAM, update_stream, "Change a stream", StreamRecord, body=StreamPatch, errors=(400, 401, 403, 404)
+    ),
+    vision_operation(
+        "GET",
+        _STREAM + "/snapshot",
+        read_stream_snapshot,
+        "Read a camera's newest picture",
+        None,
+        content="image/jpeg",
+        answer_headers={200: {"Last-Modified": "When the picture was taken."}},
+        errors=(401, 403, 404),
     ),
     vision_operation("DELETE", _STREAM, delete_stream, "End a stream", None, status=204, errors=(401, 403, 404)),
 )

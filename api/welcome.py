@@ -5,10 +5,31 @@ from __future__ import annotations
 import json
 import sys
 
+from accounts import links
+from api.services import Services
+from store import accounts
 from store.settings import Settings
 
+DEMO_LINK_S = 3600.0
 
-def say_welcome(settings: Settings) -> None:
+
+def make_demo_link(services: Services) -> str | None:
+    """A link that opens the demo account's cabinet once, within an hour; None where there is no demo account."""
+    settings = services.settings
+    try:
+        demo = json.loads((settings.data_dir / "demo.json").read_text(encoding="utf-8"))
+        tenant_id = str(demo["tenant_id"])
+    except (OSError, ValueError, KeyError):
+        return None
+    with services.database.write() as connection:
+        tenant = accounts.get_tenant(tenant_id, connection)
+        if tenant is None or not tenant.email or not settings.session_links:
+            return None
+        code = links.make_code(tenant, connection, services.keyring, lifetime_s=DEMO_LINK_S, actor="server start")
+    return f"{settings.effective_cabinet_url}/session-link?code={code.text}"
+
+
+def say_welcome(settings: Settings, demo_link: str | None = None) -> None:
     """Prints where to go and what to try; for the demo account when it is there."""
     url = settings.effective_public_url
     lines = [f"Parley is ready: {url}", ""]
@@ -16,7 +37,9 @@ def say_welcome(settings: Settings) -> None:
         demo = json.loads((settings.data_dir / "demo.json").read_text(encoding="utf-8"))
         key = f"$(python3 -c \"import json; print(json.load(open('{settings.data_dir / 'demo.json'}'))['api_key'])\")"
         lines += [
-            f"  Ask the demo company   {url}/",
+            f"  The demo cabinet       {demo_link or settings.effective_cabinet_url}",
+            "                         (the link opens once, within an hour; the next start prints another)",
+            f"  Ask the demo company   {url}/demo",
             f"  Its keys               {settings.data_dir / 'demo.json'}",
             f"  KEY={key}",
             f'  Send a call            curl -H "Authorization: Bearer $KEY" -F file=@call.wav '

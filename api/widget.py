@@ -197,8 +197,8 @@ def _accept(services: Services, request: Request, raw: bytes) -> tuple[Visitor, 
     visitor = visitor_of(services, request)
     body = parse_json(MessageBody, raw)
     database, tenant, chat = services.database, visitor.tenant, visitor.chat
-    # What is sent again or goes to a person costs the account nothing.
-    if conversations.is_new_question(database, tenant.id, visitor.conversation_id, body.id):
+    # What is in work, has its answer or goes to a person costs the account nothing.
+    if conversations.asks_agent(database, tenant.id, visitor.conversation_id, body.id):
         widget_access.count_message(services, request, visitor)
     accepted = conversations.accept(
         database, tenant.id, chat.id, visitor.conversation_id, body.id or new_id(), body.text
@@ -358,6 +358,7 @@ def _send_contact(request: Request, raw: bytes) -> Response:
     if contact and not (contact.get("email") or contact.get("phone")):
         raise InvalidRequest("email: an e-mail address or a phone number is needed to reach you.", param="email")
     message = (body.message or "").strip() or None
+    widget_access.count_request(services, request, visitor.chat)
     conversations.request_person(
         services.database, visitor.tenant.id, visitor.chat.id, visitor.conversation_id, contact, message
     )

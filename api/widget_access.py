@@ -32,6 +32,8 @@ RENEWAL_LIFETIME_S = 30 * 24 * 3600
 TOKEN_PURPOSE = "widget visitor"  # noqa: S105
 RENEWAL_PURPOSE = "widget renewal"
 CAPTCHA_TIMEOUT_S = 5.0
+PERSON_REQUESTS_AN_HOUR = 10
+"""Of one address and chat: each tells the account by its webhook."""
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PATHS = "/widget/v1/"
 
@@ -86,6 +88,7 @@ def visitor_of(services: Services, request: Request) -> Visitor:
     token = bearer_token(request, allow_header=False)
     claims = services.keyring.open_token(TOKEN_PURPOSE, token) if token else None
     if claims is None:
+        _limit(services, request, None, "address", address_of(request))
         raise NotAuthenticated("The visitor's token is missing, wrong or expired.", code="invalid_visitor_token")
     with services.database.read() as connection:
         tenant = accounts.get_tenant(claims["tenant"], connection)
@@ -117,6 +120,18 @@ def count_message(services: Services, request: Request, visitor: Visitor) -> Non
         if window.count == most + 1:
             _note(services, request, visitor.chat, "daily_limit")
         raise RateLimited("The chat answers no more today.", code="daily_limit", retry_after_s=window.reset_s)
+
+
+def count_request(services: Services, request: Request, chat: Chat) -> None:
+    """Counts a wish for a person against its address: each tells the account. Raises RateLimited."""
+    with services.database.write(durable=False) as connection:
+        window = limits.hit(
+            connection, f"widget-person:{chat.id}:{address_of(request)}", limit=PERSON_REQUESTS_AN_HOUR, window_s=3600
+        )
+    if window.is_over:
+        if window.count == PERSON_REQUESTS_AN_HOUR + 1:
+            _note(services, request, chat, "rate")
+        raise RateLimited("Too many requests for a person.", code="rate_limit_exceeded", retry_after_s=window.reset_s)
 
 
 def check_captcha(services: Services, request: Request, chat: Chat, token: str | None) -> None:

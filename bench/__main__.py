@@ -21,6 +21,8 @@ BENCHES = (
     "memory",
     "chat",
     "chat_streams",
+    "widget",
+    "cabinet",
     "vision",
     "vision_reading",
     "vision_scenarios",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from typing import Any
 
 import structlog
 
-from chat.citations import Citations
+from chat.citations import Citations, SentenceStream
+from chat.claims import Support, without_source
 from chat.contract import Done, Event, Message, Passage, Status, Text, ToolBox, ToolError, Usage
 from chat.language import PHRASES, Language
+from chat.numbers import numbers_in
 from chat.prompts import (
     NOT_FOUND_MARK,
     bounded_history,
@@ -29,8 +32,12 @@ from store.errors import ParleyError, UpstreamFailed
 
 SOURCES = 8
 ANSWER_TOKENS = 1000
+MOST_CHARACTERS = 3_900  # an answer goes into the next question's history, whose items have 4,000
 INSTRUCTIONS_SHARE = 4  # of a prompt: the longest instructions fit into the usual one
 LEAST_RESULT_TOKENS = 300
+
+_NO_ITEMS = re.compile(r'"items":\s*\[\]')
+_SAYS_NOT_FOUND = re.compile(rf"{NOT_FOUND_MARK}(?!\w)")
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +63,11 @@ async def answer_with_tools(
     tools: ToolBox | None,
     instructions: str = "",
 ) -> AsyncGenerator[Event, None]:
-    """Status, Text and Done events. Raises UpstreamFailed for an answer without a word."""
+    """Status, Text and Done events. Raises UpstreamFailed for an answer without a word.
+
+    While nothing was found an answer goes out by sentences: what one then states of numbers, names and days has no
+    source, and "not found" takes its place and that of the rest; a greeting goes out.
+    """
     deadline = asyncio.get_running_loop().time() + limits.total_s
     wishes = cut_to_tokens(instructions, model.max_prompt_tokens // INSTRUCTIONS_SHARE)
     system = system_prompt(language, is_local=False, has_tools=tools is not None, instructions=wishes)
@@ -68,13 +79,16 @@ async def answer_with_tools(
     offered = {schema["function"]["name"] for schema in schemas}
     schema_tokens = estimate_tokens(json.dumps(schemas)) if schemas else 0
     markdown, tokens, tool_calls, step = "", TokenUsage(), 0, 0
+    has_found, has_no_source, is_cut = bool(shown), False, False
+    spoken = [question, instructions, *(each.content for each in history)]
+    numbers, support = numbers_in(spoken), Support.of(spoken)
     while True:
         step += 1
         room = model.max_prompt_tokens - estimate_message_tokens(messages) - schema_tokens
         late = asyncio.get_running_loop().time() >= deadline
         is_last = step == limits.model_calls or room < LEAST_RESULT_TOKENS or late
         calls: tuple[ToolCall, ...] = ()
-        opening, said = _Opening(), ""
+        opening, sentences, said = _Opening(), SentenceStream(), ""
         separator = "\n\n" if markdown else ""
         stream = model.stream(
             messages,
@@ -85,15 +99,33 @@ async def answer_with_tools(
         async with aclosing(stream) as deltas:
             async for delta in deltas:
                 said += delta.text
-                text = citations.feed(opening.feed(delta.text))
+                text = citations.feed(opening.feed(delta.text.replace("\0", "")))
                 if delta.finish_reason is not None:
                     calls, tokens = delta.tool_calls, tokens + (delta.usage or TokenUsage())
                     text += citations.feed(opening.flush()) + citations.flush()
+                    is_cut = delta.finish_reason == "length"
                 if text:
-                    markdown += separator + text
-                    yield Text(separator + text)
+                    piece = (separator + text)[: MOST_CHARACTERS - len(markdown)]
                     separator = ""
-        if not calls or is_last or tools is None:
+                    for part in [piece] if has_found else sentences.feed(piece):
+                        has_no_source = has_no_source or (
+                            not has_found and without_source(part, numbers, support) != ""
+                        )
+                        if not has_no_source:
+                            markdown += part
+                            yield Text(part)
+                is_cut = is_cut or len(markdown) >= MOST_CHARACTERS
+                if (is_cut or has_no_source) and delta.finish_reason is None:
+                    tokens += TokenUsage(estimate_message_tokens(messages), estimate_tokens(said), True)
+                    break
+        rest = sentences.flush()
+        ends = has_no_source or is_cut or not calls or is_last
+        # Before it looks it may say what it looks for.
+        has_no_source = has_no_source or (ends and without_source(rest, numbers, support) != "")
+        if rest and not has_no_source:
+            markdown += rest
+            yield Text(rest)
+        if ends or tools is None:
             break
         for call in calls:
             if call.name in offered:
@@ -102,13 +134,15 @@ async def answer_with_tools(
         tool_calls += min(len(calls), limits.tool_calls_a_step)
         messages.append({"role": "assistant", "content": said or None, "tool_calls": [_as_openai(c) for c in calls]})
         share = min(limits.tool_result_tokens, max(LEAST_RESULT_TOKENS, room // (2 * len(calls))))
-        for call, (result, found) in zip(calls, results, strict=True):
-            numbers = [(citations.show(passage), passage) for passage in found]
-            content = tool_block(cut_to_tokens(result, share), numbers)
+        for call, (result, found, is_error) in zip(calls, results, strict=True):
+            found_nothing = is_error or (call.name.startswith("search") and _NO_ITEMS.search(result) is not None)
+            has_found = has_found or bool(found) or not found_nothing
+            cited = [(citations.show(passage), passage) for passage in found]
+            content = tool_block(cut_to_tokens(result, share), cited)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
     usage = Usage(model.name, tokens, step, tool_calls)
-    if opening.says_not_found:
-        piece = separator + PHRASES[language].not_found
+    if opening.says_not_found or has_no_source:
+        piece = ("\n\n" if markdown and not markdown.endswith("\n") else "") + PHRASES[language].not_found
         yield Text(piece)
         yield Done(markdown + piece, citations.used, False, usage)
         return
@@ -117,6 +151,10 @@ async def answer_with_tools(
     found_one = not says_not_found(markdown)
     if found_one and not citations.used and (source := citations.best_source(markdown)) is not None:
         piece = f" {citations.cite(source)}"
+        markdown += piece
+        yield Text(piece)
+    if is_cut:
+        piece = f" …\n\n{PHRASES[language].cut}"
         markdown += piece
         yield Text(piece)
     yield Done(markdown, citations.used, found_one, usage)
@@ -156,14 +194,15 @@ def _blocks(passages: Sequence[Passage], max_tokens: int) -> tuple[list[Passage]
 
 async def _call_tools(
     tools: ToolBox, calls: Sequence[ToolCall], limits: AgentLimits
-) -> list[tuple[str, list[Passage]]]:
-    """A result for each call, in their order. What goes wrong becomes a result that says so."""
+) -> list[tuple[str, list[Passage], bool]]:
+    """A result for each call, in their order, with the passages in it and whether it is an error: what goes wrong
+    becomes a result that says so."""
     allowed = calls[: limits.tool_calls_a_step]
     results = await asyncio.gather(*(_call_tool(tools, call, limits.tool_timeout_s) for call in allowed))
     return [*results, *[_error("too many calls at once") for _ in calls[len(allowed) :]]]
 
 
-async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[str, list[Passage]]:
+async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[str, list[Passage], bool]:
     try:
         arguments = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -172,7 +211,8 @@ async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[
         return _error("the arguments are not a JSON object")
     try:
         async with asyncio.timeout(timeout_s):
-            return await tools.call(call.name, arguments)
+            result, found = await tools.call(call.name, arguments)
+            return result, found, False
     except TimeoutError:
         reason = "the tool took too long"
     except RecursionError:
@@ -185,8 +225,8 @@ async def _call_tool(tools: ToolBox, call: ToolCall, timeout_s: float) -> tuple[
     return _error(reason)
 
 
-def _error(reason: str) -> tuple[str, list[Passage]]:
-    return json.dumps({"error": reason}, ensure_ascii=False), []
+def _error(reason: str) -> tuple[str, list[Passage], bool]:
+    return json.dumps({"error": reason}, ensure_ascii=False), [], True
 
 
 def _as_openai(call: ToolCall) -> dict[str, Any]:
@@ -206,14 +246,17 @@ class _Opening:
             return "" if self.says_not_found else delta
         self._held += delta
         start = self._held.lstrip(" \n\t`*_\"'")
-        if start.startswith(NOT_FOUND_MARK):
-            self._decided = self.says_not_found = True
-            return ""
         if NOT_FOUND_MARK.startswith(start):
+            return ""
+        if _SAYS_NOT_FOUND.match(start):
+            self._decided = self.says_not_found = True
             return ""
         self._decided = True
         return self._held
 
     def flush(self) -> str:
         """What was still held at the end."""
-        return "" if self._decided else self._held
+        if self._decided:
+            return ""
+        self.says_not_found = _SAYS_NOT_FOUND.match(self._held.lstrip(" \n\t`*_\"'")) is not None
+        return "" if self.says_not_found else self._held

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from chat.citations import CITATION
+from chat.numbers import unsupported_numbers
 from rag.text_terms import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -90,6 +91,16 @@ class Support:
             has_cyrillic=share > _LEAST_SHARE,
             has_latin=share < 1 - _LEAST_SHARE,
         )
+
+
+def without_source(sentence: str, numbers: set[str], support: Support) -> str:
+    """What a sentence states and neither `numbers` nor the support has, in words for the log; empty for nothing."""
+    missing = {
+        "numbers": unsupported_numbers(sentence, numbers),
+        "names": unsupported_names(sentence, support),
+        "days": unsupported_days(sentence, support),
+    }
+    return "; ".join(f"{what} without a source: {', '.join(found)}" for what, found in missing.items() if found)
 
 
 def unsupported_names(sentence: str, support: Support) -> list[str]:

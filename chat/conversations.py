@@ -87,15 +87,16 @@ def accept(
         return Accepted("ask", replace(turn, **again), history=_history(tenant_id, connection, turn))
 
 
-def is_new_question(database: Database, tenant_id: str, conversation_id: str, message_id: str | None) -> bool:
-    """Whether the agent would be asked something that it was not asked before."""
+def asks_agent(database: Database, tenant_id: str, conversation_id: str, message_id: str | None) -> bool:
+    """Whether the agent would be asked: about something new, or once more about what it has not answered."""
     with database.read() as connection:
         conversation = widget.get(tenant_id, connection, conversation_id)
         if conversation is None:
             return True
         if conversation.operator_name is not None:
             return False
-        return message_id is None or widget.get_turn(tenant_id, connection, conversation_id, message_id) is None
+        turn = widget.get_turn(tenant_id, connection, conversation_id, message_id) if message_id else None
+    return turn is None or turn.status in ("failed", "cancelled") or (turn.status == "answering" and is_stale(turn))
 
 
 def is_stale(turn: Turn) -> bool:

@@ -48,4 +48,6 @@ def _order(seen: WidgetConversation) -> Analysis | None:
         tenant = accounts.get_tenant(seen.tenant_id, connection)
         if tenant is None or not tenant.is_active:
             return None
+        if not widget.has_reply(seen.tenant_id, connection, seen.id):
+            return None  # nobody has answered, so there is no conversation yet, and a stranger spends no money
         return analyses.order(seen.tenant_id, connection, house.settings, seen.id)

@@ -30,6 +30,7 @@ class Phrases:
     in_memory: str
     also: str
     unsupported: str
+    cut: str
     page: str
 
 
@@ -41,6 +42,7 @@ PHRASES: dict[Language, Phrases] = {
         in_memory="Нашлось в заметках «{title}»{place}:",
         also="Ещё — «{title}»{place}:",
         unsupported="Ответ модели не подтверждается источниками, поэтому вот что в них сказано.",
+        cut="(Ответ на этом обрывается: попросите продолжить.)",
         page=", с. {page}",
     ),
     "en": Phrases(
@@ -50,6 +52,7 @@ PHRASES: dict[Language, Phrases] = {
         in_memory="Found in the notes “{title}”{place}:",
         also="Also “{title}”{place}:",
         unsupported="The model's answer is not supported by the sources, so here is what they say.",
+        cut="(The answer breaks off here: ask for the rest.)",
         page=", p. {page}",
     ),
 }

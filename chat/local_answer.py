@@ -12,12 +12,12 @@ from contextlib import aclosing
 import structlog
 
 from chat.citations import Citations, SentenceStream, append_citation, has_citation
-from chat.claims import Support, unsupported_days, unsupported_names
+from chat.claims import Support, without_source
 from chat.contract import Done, Event, Message, Passage, Scorer, Text, Usage
 from chat.evidence import Extract, best_extracts
 from chat.extractive_engine import quote
 from chat.language import PHRASES, Language
-from chat.numbers import numbers_in, unsupported_numbers
+from chat.numbers import numbers_in
 from chat.prompts import (
     bounded_history,
     question_message,
@@ -128,12 +128,7 @@ def _check(sentence: str, before: str, numbers: set[str], support: Support) -> s
     """Why `sentence` must not be shown, or an empty string."""
     if not before.strip() and says_not_found(sentence):
         return "not found"
-    missing = {
-        "numbers": unsupported_numbers(sentence, numbers),
-        "names": unsupported_names(sentence, support),
-        "days": unsupported_days(sentence, support),
-    }
-    return "; ".join(f"{what} without a source: {', '.join(found)}" for what, found in missing.items() if found)
+    return without_source(sentence, numbers, support)
 
 
 def _cited(sentence: str, citations: Citations, last: Passage | None) -> tuple[str, Passage | None]:

@@ -9,13 +9,12 @@ from functools import partial
 
 import structlog
 
-from ingest import import_media
-from ingest.analysis.memory import without_sources
+from ingest.deletion import remove
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
-from store import accounts, analysis, audit, index_work, retention, speakers, tool_calls
+from store import accounts, audit, index_work, retention, tool_calls
 from store.database import Connection, Database, now
-from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
+from store.index_work import DELETE_BLOB, IndexWork
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -34,13 +33,20 @@ def sweep() -> None:
     house = workshop()
     with house.database.read() as connection:
         bounded = accounts.list_retentions(connection)
+        bounded_audio = accounts.list_audio_retentions(connection)
     for tenant_id in bounded:
-        for work in remove_batch(house, tenant_id)[:_FOLLOWED]:
-            try:
-                do_index_work(house, work)
-            # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
-            except Exception:
-                log.exception("the index could not follow", subject=work.subject_id, action=work.action)
+        _follow(house, remove_batch(house, tenant_id))
+    for tenant_id in bounded_audio:
+        _follow(house, remove_audio_batch(house, tenant_id))
+
+
+def _follow(house: Workshop, work_list: list[IndexWork]) -> None:
+    for work in work_list[:_FOLLOWED]:
+        try:
+            do_index_work(house, work)
+        # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
+        except Exception:
+            log.exception("the index could not follow", subject=work.subject_id, action=work.action)
 
 
 def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
@@ -54,37 +60,33 @@ def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
         expired = retention.list_expired(tenant_id, connection, before=before, limit=BATCH)
         if not expired:
             return []
-        remembered = analysis.speakers_remembered_from(tenant_id, connection, expired)
-        _forget_history(tenant_id, connection, expired)
-        blobs = retention.remove(tenant_id, connection, expired)
-        work = [
-            index_work.add(tenant_id, connection, action=FORGET_COMMUNICATION, subject_id=communication_id)
-            for communication_id in expired
-        ]
-        work += [
-            index_work.add(tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id)
-            for speaker_id in remembered
-        ]
-        work += [
-            index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=task_id, blob_key=blob_key)
-            for task_id, blob_key in blobs
-        ]
-        work += import_media.forget(tenant_id, connection, expired)
+        work = remove(tenant_id, connection, expired)
         details = {"count": len(expired), "older_than_days": tenant.retention_days}
         audit.add(tenant_id, connection, actor=ACTOR, action="communications.deleted", details=details)
     log.info("communications are over their time", tenant_id=tenant_id, count=len(expired))
     return work
 
 
-def _forget_history(tenant_id: str, connection: Connection, communication_ids: list[str]) -> None:
-    """Takes what these conversations said out of the history of facts that replaced it."""
-    people = speakers.list_participants_of(tenant_id, connection, communication_ids)
-    ids = sorted({person.id for attending in people.values() for person in attending})
-    for item in analysis.list_memory(tenant_id, connection, ids):
-        meta = item.meta or {}
-        kept = without_sources(meta, communication_ids)
-        if kept != meta:
-            analysis.set_meta(tenant_id, connection, item.id, kept)
+def remove_audio_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
+    """Takes away the sound of up to `BATCH` recordings, and of as many messages, that is over its own time; their texts
+    stay. The work that the blobs have to follow with is committed with it."""
+    with house.database.write() as connection:
+        tenant = accounts.get_tenant(tenant_id, connection)
+        if tenant is None or tenant.audio_days is None:  # changed meanwhile
+            return []
+        before = now() - timedelta(days=tenant.audio_days)
+        recordings, files = retention.list_expired_audio(tenant_id, connection, before=before, limit=BATCH)
+        if not recordings and not files:
+            return []
+        retention.forget_audio(tenant_id, connection, [each for each, _ in recordings], [each for each, _ in files])
+        work = [
+            index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=subject_id, blob_key=blob_key)
+            for subject_id, blob_key in (*recordings, *files)
+        ]
+        details = {"count": len(work), "older_than_days": tenant.audio_days}
+        audit.add(tenant_id, connection, actor=ACTOR, action="audio.deleted", details=details)
+    log.info("recordings are over their time", tenant_id=tenant_id, count=len(work))
+    return work
 
 
 class ToolCallSweep:

@@ -45,6 +45,7 @@ ANALYSES_QUEUE = "analyses"  # partitioned by tenant
 DOCUMENTS_QUEUE = "documents_by_client"  # partitioned by tenant
 RECORDINGS_QUEUE = "recordings"  # of the knowledge base; partitioned by tenant
 EVALUATIONS_QUEUE = "evaluations"  # partitioned by tenant
+EXPORTS_QUEUE = "account-exports"
 REFILL_QUEUE = "refill"  # of an index
 # Of earlier releases. Its jobs name no partition, and in a partitioned queue such a job waits for ever.
 _OLD_CALLS_QUEUE = "calls"
@@ -269,6 +270,7 @@ def _queue_plans(settings: Settings) -> list[QueuePlan]:
         QueuePlan(_OLD_DOCUMENTS_QUEUE, settings.document_places, is_urgent=False),
         QueuePlan(RECORDINGS_QUEUE, settings.call_places, places_per_partition=per_client, is_urgent=False),
         QueuePlan(EVALUATIONS_QUEUE, 2, places_per_partition=1, is_urgent=False),
+        QueuePlan(EXPORTS_QUEUE, 2, places_per_partition=1, is_urgent=False),
         QueuePlan(REFILL_QUEUE, 1, is_urgent=False),
         webhooks.queue_plan(settings),
     ]

@@ -16,7 +16,7 @@ import mcp_types as types
 import structlog
 from mcp.server.connection import Connection
 from mcp.server.lowlevel.server import Server
-from mcp.server.runner import modern_error_data, serve_one
+from mcp.server.runner import ServerRunner, modern_error_data
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import (
@@ -98,7 +98,8 @@ async def modern_answer(
     # The SDK also compares Mcp-Param headers, of which no schema of ours names any.
     if isinstance(route, InboundLadderRejection):
         return None
-    connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
+    # What a client says of itself our handlers read from the request; nothing is asked of it, so no capability counts.
+    connection = Connection.from_envelope(route.protocol_version, None, None)
     identifier = message["id"]
     try:
         result = await _served(server, message, connection, request)
@@ -112,10 +113,10 @@ async def modern_answer(
 async def _served(
     server: Server[Any], message: Mapping[str, Any], connection: Connection, request: object
 ) -> dict[str, Any]:
+    """Without the SDK's unwinding of the connection after each request: no handler of ours leaves anything on it."""
     exchange = _Exchange(message["id"], ServerMessageMetadata(request_context=request))
-    return await serve_one(
-        server, exchange, message["method"], message.get("params"), connection=connection, lifespan_state={}
-    )
+    runner: ServerRunner[Any] = ServerRunner(server, connection, {})
+    return await runner.on_request(exchange, message["method"], message.get("params"))
 
 
 def _error(identifier: types.RequestId | None, error: types.ErrorData) -> Answer:

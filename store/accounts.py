@@ -42,6 +42,9 @@ tenants = sa.Table(
     sa.Column("voices_enabled", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("camera_limit", sa.Integer, nullable=False, server_default="4"),
     sa.Column("camera_days", sa.Integer, nullable=False, server_default="30"),  # how long their events are kept
+    sa.Column("audio_days", sa.Integer, nullable=True),  # null: recordings stay as long as their texts
+    time_column("paused_since", nullable=True),  # as the sweep of deletions saw it
+    time_column("deleting_since", nullable=True),  # all of it goes, and nobody enters any more
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("integration_id", "external_id"),
@@ -95,6 +98,9 @@ class Tenant:
     voices_enabled: bool
     camera_limit: int
     camera_days: int
+    audio_days: int | None
+    paused_since: datetime | None
+    deleting_since: datetime | None
     created_at: datetime
     updated_at: datetime
 
@@ -130,11 +136,12 @@ def create_tenant(
     language: str = "ru",
     time_zone: str = "Europe/Moscow",
     widget_origins: Sequence[str] = (),
+    tenant_id: str | None = None,
 ) -> Tenant | None:
-    """The new tenant, or None where its e-mail or external id is taken."""
+    """The new tenant, or None where its e-mail, external id or `tenant_id` is taken."""
     made_at = now()
     values: dict[str, Any] = {
-        "id": new_id(),
+        "id": tenant_id or new_id(),
         "client_id": new_id(),
         "integration_id": integration_id,
         "external_id": external_id,
@@ -155,6 +162,9 @@ def create_tenant(
         "voices_enabled": False,
         "camera_limit": 4,
         "camera_days": 30,
+        "audio_days": None,
+        "paused_since": None,
+        "deleting_since": None,
         "created_at": made_at,
         "updated_at": made_at,
     }
@@ -209,6 +219,13 @@ def list_by_external_id(connection: Connection, external_id: str) -> list[Tenant
 def list_retentions(connection: Connection) -> list[str]:
     """Ids of the tenants that do not keep communications for good."""
     query = sa.select(tenants.c.id).where(tenants.c.retention_days.is_not(None)).order_by(tenants.c.id)
+    return list(connection.execute(query).scalars())
+
+
+@across_tenants("retention is swept for all")
+def list_audio_retentions(connection: Connection) -> list[str]:
+    """Ids of the tenants that keep recordings for a time of their own."""
+    query = sa.select(tenants.c.id).where(tenants.c.audio_days.is_not(None)).order_by(tenants.c.id)
     return list(connection.execute(query).scalars())
 
 

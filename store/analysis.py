@@ -14,6 +14,7 @@ from store.changes import communication_changed
 from store.communications import get as get_communication
 from store.database import id_column, metadata, now, time_column, upsert
 from store.ids import new_id
+from store.marks import Mark, take_mark
 from store.scope import across_tenants
 from store.signals import due_day, value_keys
 
@@ -57,6 +58,9 @@ summary_items = sa.Table(
     # Of signals, for counting those that say the same: see store/signals.py. Once a communication, signal and value.
     sa.Column("value_key", sa.BigInteger, nullable=True),
     sa.Column("due_on", sa.Date, nullable=True),  # the day of a promise's deadline
+    # When somebody marked a promise as kept, and who, as the audit log names them.
+    time_column("done_at", nullable=True),
+    sa.Column("done_by", sa.String(200), nullable=True),
     time_column("created_at", nullable=False),
     sa.Index(None, "tenant_id", "communication_id"),
     sa.Index(
@@ -67,15 +71,21 @@ summary_items = sa.Table(
     ),
     sa.Index(
         "ix_summary_items_due",
-        *("tenant_id", "communication_id", "speaker_id", "due_on"),
+        *("tenant_id", "communication_id", "speaker_id", "due_on", "done_at"),
         sqlite_where=sa.text("due_on IS NOT NULL"),
         postgresql_where=sa.text("due_on IS NOT NULL"),
     ),
     sa.Index(
         "ix_summary_items_commitments",
-        *("tenant_id", "due_on", "id"),
+        *("tenant_id", "due_on", "id", "done_at", "speaker_id"),
         sqlite_where=sa.text("item_type = 'commitment'"),
         postgresql_where=sa.text("item_type = 'commitment'"),
+    ),
+    sa.Index(
+        "ix_summary_items_done",
+        *("tenant_id", "done_at", "id", "speaker_id"),
+        sqlite_where=sa.text("done_at IS NOT NULL"),
+        postgresql_where=sa.text("done_at IS NOT NULL"),
     ),
     sa.Index(None, "communication_id"),  # for the cascade of a deletion
     sa.Index(None, "tenant_id", "speaker_id", "created_at"),
@@ -150,6 +160,7 @@ class CriterionResult:
     votes: list[dict[str, Any]] = field(default_factory=list)
 
 
+_MARK_COLUMNS = [summary_items.c[name] for name in Mark.__dataclass_fields__]
 _ITEM_COLUMNS = [summary_items.c[name] for name in Item.__dataclass_fields__]
 
 
@@ -193,7 +204,8 @@ def put_summary(
     items: Sequence[NewItem] = (),
     engines: Mapping[str, str] | None = None,
 ) -> str:
-    """The summary's id. Replaces what an earlier run left, its items included; the id stays."""
+    """The summary's id. Replaces what an earlier run left, its items included; the id stays, and so do the marks of
+    promises that are found again: by their words, or by the words of the conversation that they were found in."""
     assert all(item.item_type in ("criteria", "commitment") for item in items)
     made_at = now()
     values = {
@@ -212,10 +224,11 @@ def put_summary(
         .returning(summaries.c.id)
     )
     summary_id: str = connection.execute(statement).scalar_one()
-    connection.execute(
-        sa.delete(summary_items).where(summary_items.c.tenant_id == tenant_id, summary_items.c.summary_id == summary_id)
-    )
-    _insert_items(tenant_id, connection, communication_id, items, summary_id)
+    of_summary = (summary_items.c.tenant_id == tenant_id, summary_items.c.summary_id == summary_id)
+    marked = sa.select(*_MARK_COLUMNS).where(*of_summary, summary_items.c.done_at.is_not(None))
+    marks = [Mark(*row) for row in connection.execute(marked.order_by(summary_items.c.id))]
+    connection.execute(sa.delete(summary_items).where(*of_summary))
+    _insert_items(tenant_id, connection, communication_id, items, summary_id, marks)
     communication_changed(tenant_id, connection, communication_id)
     return summary_id
 
@@ -359,12 +372,15 @@ def _insert_items(
     communication_id: str,
     items: Sequence[NewItem],
     summary_id: str | None = None,
+    marks: Sequence[Mark] = (),
 ) -> None:
     if not items:
         return
     made_at = now()
     ids = sorted(new_id() for _ in items)  # lists go by time and id, and the items keep their order
     keys = value_keys((item.subtype, item.content) for item in items)
+    left = list(marks)
+    kept = [take_mark(left, item.content, item.meta) if item.item_type == "commitment" else None for item in items]
     rows = [
         {
             "id": id_,
@@ -374,9 +390,11 @@ def _insert_items(
             "created_at": made_at,
             "value_key": key,
             "due_on": due_day(item.meta) if item.item_type == "commitment" else None,
+            "done_at": mark.done_at if mark else None,
+            "done_by": mark.done_by if mark else None,
             **asdict(item),
         }
-        for id_, item, key in zip(ids, items, keys, strict=True)
+        for id_, item, key, mark in zip(ids, items, keys, kept, strict=True)
     ]
     connection.execute(sa.insert(summary_items), rows)
 
@@ -396,6 +414,21 @@ def list_items(tenant_id: str, connection: Connection, communication_id: str) ->
     """Facts and promises of a communication, in their order. What it taught of its people is in their profiles."""
     given = {"tenant_id": tenant_id, "communication_id": communication_id}
     return [Item(*row) for row in connection.execute(ITEMS_OF_COMMUNICATION, given)]
+
+
+def list_learned(tenant_id: str, connection: Connection, communication_id: str) -> list[Item]:
+    """What a communication taught of its people."""
+    table = summary_items.c
+    query = (
+        sa.select(*_ITEM_COLUMNS)
+        .where(
+            table.tenant_id == tenant_id,
+            table.communication_id == communication_id,
+            table.item_type == "memory",
+        )
+        .order_by(table.created_at, table.id)
+    )
+    return [Item(*row) for row in connection.execute(query)]
 
 
 def list_items_of_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> list[Item]:

@@ -54,13 +54,33 @@ def add(
     connection.execute(sa.insert(audit_entries).values(**values, subject=subject, details=details or {}))
 
 
-def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int = 0) -> tuple[list[AuditEntry], int]:
-    """(entries newest first, how many there are in all)."""
+def list_page(
+    tenant_id: str,
+    connection: Connection,
+    *,
+    actor: str | None = None,
+    action: str | None = None,
+    since: datetime | None = None,
+    before: datetime | None = None,
+    limit: int,
+    offset: int = 0,
+) -> tuple[list[AuditEntry], int]:
+    """(entries newest first, how many there are in all). `actor` is part of a name, in any case; `action` an action or
+    what it begins with before a point, such as "key"; `since` <= at < `before`."""
     table = audit_entries.c
+    conditions: list[Any] = [table.tenant_id == tenant_id]
+    if actor is not None:
+        conditions.append(table.actor.icontains(actor, autoescape=True))
+    if action is not None:
+        conditions.append(sa.or_(table.action == action, table.action.startswith(f"{action}.", autoescape=True)))
+    if since is not None:
+        conditions.append(table.at >= since)
+    if before is not None:
+        conditions.append(table.at < before)
     columns = [table[name] for name in AuditEntry.__dataclass_fields__]
-    query = sa.select(*columns).where(table.tenant_id == tenant_id).order_by(table.at.desc(), table.id.desc())
+    query = sa.select(*columns).where(*conditions).order_by(table.at.desc(), table.id.desc())
     rows = connection.execute(query.limit(limit).offset(offset))
-    total = sa.select(sa.func.count()).select_from(audit_entries).where(table.tenant_id == tenant_id)
+    total = sa.select(sa.func.count()).select_from(audit_entries).where(*conditions)
     return [AuditEntry(**row._mapping) for row in rows], connection.execute(total).scalar_one()
 
 

@@ -375,6 +375,35 @@ def list_history(
     return [Transaction(**row._mapping) for row in rows], total
 
 
+QUARTER_S = 900
+
+
+def list_spending(
+    tenant_id: str, connection: Connection, *, since: datetime, before: datetime
+) -> list[tuple[int, str, int, int]]:
+    """What was charged with `since` <= created_at < `before`: (quarter of an hour of Unix time, product, quantity,
+    millionths of a rouble). Days of any time zone are made of whole quarters."""
+    at = ledger_transactions.c.created_at
+    quarter: sa.ColumnElement[int]
+    if connection.dialect.name == "postgresql":
+        quarter = sa.cast(sa.func.floor(sa.extract("epoch", at) / QUARTER_S), sa.BigInteger)
+    else:
+        quarter = sa.cast(sa.func.strftime("%s", at), sa.BigInteger).op("/", is_comparison=False)(QUARTER_S)
+    spent = (
+        sa.select(
+            quarter.label("quarter"),
+            usage_records.c.product,
+            sa.cast(sa.func.sum(usage_records.c.quantity), sa.BigInteger),
+            sa.cast(sa.func.sum(usage_records.c.amount_micro), sa.BigInteger),
+        )
+        .join(usage_records, usage_records.c.transaction_id == ledger_transactions.c.id)
+        .where(ledger_transactions.c.tenant_id == tenant_id, ledger_transactions.c.kind == "debit")
+        .where(at >= since, at < before, usage_records.c.tenant_id == tenant_id)
+        .group_by(sa.text("quarter"), usage_records.c.product)
+    )
+    return [(int(row[0]), row[1], int(row[2]), int(row[3])) for row in connection.execute(spent)]
+
+
 def pause_for_balance(tenant_id: str, connection: Connection) -> bool:
     """True when the client was active: a pause of the partner or the operator keeps its reason."""
     paused = (

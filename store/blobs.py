@@ -159,6 +159,14 @@ class Blobs:
         with _translated(check_key(key)):
             return obstore.head(self._store, key)["size"]
 
+    def entry(self, key: str) -> BlobEntry:
+        """The blob as a listing has it. Raises BlobMissing."""
+        import obstore
+
+        with _translated(check_key(key)):
+            found = obstore.head(self._store, key)
+        return BlobEntry(found["path"], found["size"], found["last_modified"])
+
     def exists(self, key: str) -> bool:
         try:
             self.size(key)
@@ -204,6 +212,16 @@ class Blobs:
                 for entry in batch:
                     yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
 
+    def list_all(self) -> Iterator[BlobEntry]:
+        """Every blob there is."""
+        import obstore
+
+        with _translated("all"):
+            for batch in obstore.list(self._store, chunk_size=_LISTED_AT_ONCE):
+                for entry in batch:
+                    if not entry["path"].startswith(".uploads/"):
+                        yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
+
     # Deleting
 
     def delete(self, key: str) -> None:
@@ -228,6 +246,11 @@ class Blobs:
                     self.delete(key)
             deleted += len(keys)
         return deleted
+
+    def remove_folder(self, prefix: str) -> None:
+        """Takes away the folders that `delete_prefix` left empty, whose names may tell something too."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder / check_key(prefix), ignore_errors=True)
 
     def _open_spool(self) -> tuple[BinaryIO, Path]:
         number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")

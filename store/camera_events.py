@@ -51,6 +51,8 @@ class Event:
     snapshot_key: str | None
 
 
+EVENT_PICTURES = "camera-snapshots"
+"""The blobs' folder of what events show, with one for each account in it."""
 _SEEING = sa.select(camera_streams.c.tenant_id.label("id")).distinct().subquery()
 _COLUMNS = [camera_events.c[name] for name in Event.__dataclass_fields__]
 

@@ -30,6 +30,7 @@ class Promise:
     meta: dict[str, Any] | None
     speaker_id: str | None
     due_on: date | None
+    done_at: datetime | None
     communication_id: str
     kind: str
     channel_type: str
@@ -49,11 +50,13 @@ class Wanted:
     due_from: date | None = None
     due_to: date | None = None
     word_parts: Sequence[str] = ()
+    is_open: bool = False
+    """Only what nobody marked as kept."""
 
     @property
     def is_of_all(self) -> bool:
         """Whether a period at most bounds it."""
-        return self.speaker_id is None and self.due_from is None and self.due_to is None and not self.word_parts
+        return self.speaker_id is None and not (self.due_from or self.due_to or self.word_parts or self.is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ _ITEM, _OF = summary_items.c, communications.c
 _COMMITMENT = sa.literal("commitment", literal_execute=True)
 _IS_COMMITMENT = _ITEM.item_type == _COMMITMENT
 _COLUMNS: tuple[sa.Column[Any], ...] = (
-    *(_ITEM.id, _ITEM.content, _ITEM.meta, _ITEM.speaker_id, _ITEM.due_on),
+    *(_ITEM.id, _ITEM.content, _ITEM.meta, _ITEM.speaker_id, _ITEM.due_on, _ITEM.done_at),
     *(_OF.id, _OF.kind, _OF.channel_type, _OF.title, _OF.occured_at),
 )
 
@@ -218,27 +221,33 @@ def _holding(tenant_id: str, wanted: Wanted, order: Order) -> list[sa.ColumnElem
 def _of_item(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
     found: list[sa.ColumnElement[bool]] = []
     if wanted.speaker_id is not None:
-        there = communication_speakers.c
-        attended = sa.select(there.communication_id).where(
-            there.tenant_id == tenant_id, there.speaker_id == wanted.speaker_id
-        )
-        found.append(_ITEM.communication_id.in_(attended))
-        # What a colleague is known to have promised in the same conversation is neither theirs nor made to them.
-        as_client = attended.where(there.role.in_(("client", "unknown")))
-        found.append(
-            sa.or_(
-                _ITEM.speaker_id.is_(None),
-                _ITEM.speaker_id == wanted.speaker_id,
-                _ITEM.communication_id.in_(as_client),
-            )
-        )
+        found += of_person(tenant_id, wanted.speaker_id)
     if wanted.due_from is not None:
         found.append(_ITEM.due_on >= wanted.due_from)
     if wanted.due_to is not None:
         found.append(_ITEM.due_on <= wanted.due_to)
+    if wanted.is_open:
+        found.append(_ITEM.done_at.is_(None))
     if wanted.word_parts:
-        found.append(sa.or_(*(_holds(_ITEM.content, part) for part in wanted.word_parts)))
+        found.append(any_part_of(_ITEM.content, wanted.word_parts))
     return found
+
+
+def of_person(tenant_id: str, speaker_id: str) -> list[sa.ColumnElement[bool]]:
+    """That a person made the promise, or that it was made to them."""
+    there = communication_speakers.c
+    attended = sa.select(there.communication_id).where(there.tenant_id == tenant_id, there.speaker_id == speaker_id)
+    # What a colleague is known to have promised in the same conversation is neither theirs nor made to them.
+    as_client = attended.where(there.role.in_(("client", "unknown")))
+    return [
+        _ITEM.communication_id.in_(attended),
+        sa.or_(_ITEM.speaker_id.is_(None), _ITEM.speaker_id == speaker_id, _ITEM.communication_id.in_(as_client)),
+    ]
+
+
+def any_part_of(content: sa.ColumnElement[str], parts: Sequence[str]) -> sa.ColumnElement[bool]:
+    """That one of the parts at least is in the text, however it is written."""
+    return sa.or_(*(_holds(content, part) for part in parts))
 
 
 def _holds(content: sa.ColumnElement[str], part: str) -> sa.ColumnElement[bool]:

@@ -154,15 +154,18 @@ def list_page(
     *,
     status: str | None = None,
     event: str | None = None,
+    communication_id: str | None = None,
     limit: int,
     offset: int,
 ) -> tuple[list[Delivery], int]:
-    """A page, newest first, and how many there are in all."""
+    """A page, newest first, and how many there are in all. Of a communication: the events that name it."""
     conditions = [deliveries.c.tenant_id == tenant_id]
     if status is not None:
         conditions.append(deliveries.c.status == status)
     if event is not None:
         conditions.append(deliveries.c.event == event)
+    if communication_id is not None:
+        conditions.append(deliveries.c.body.contains(communication_id))
     total = connection.execute(sa.select(sa.func.count()).select_from(deliveries).where(*conditions)).scalar_one()
     rows = connection.execute(
         sa.select(deliveries)

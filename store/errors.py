@@ -65,7 +65,7 @@ class StreamLimitExceeded(ParleyError):
 
 
 class NotPermitted(ParleyError):
-    """`code` is client_inactive, feature_disabled or ip_not_allowed."""
+    """`code` is client_inactive, feature_disabled, role_not_allowed or ip_not_allowed."""
 
     status = 403
     type = "permission_error"

@@ -102,7 +102,12 @@ participation_figures = sa.Table(
     # Promises of this person.
     sa.Column("commitments", sa.Integer, nullable=False),
     sa.Index(None, "communication_id"),  # for making them anew, and for the cascade of a deletion
-    sa.Index(None, "speaker_id", "occured_at"),
+    # With all that is added up for a person, so that their rows are not looked up one by one.
+    sa.Index(
+        "ix_participation_figures_of_speaker",
+        *("speaker_id", "occured_at", "role", "kind", "channel_type", "direction"),
+        *("talk_ms", "all_talk_ms", "score_pct", "commitments"),
+    ),
     sqlite_with_rowid=False,
 )
 

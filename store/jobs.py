@@ -10,7 +10,7 @@ import fcntl
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
@@ -48,6 +48,7 @@ StepGaveUp = DBOSMaxStepRetriesExceeded
 _TIMES_LONGER = 5
 FORGET_AFTER_S = 3600.0
 _FORGOTTEN_AT_ONCE = 200
+_READ_AT_ONCE = 1000
 _FORGOTTEN_A_SWEEP = 5000
 ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
@@ -193,6 +194,20 @@ class Jobs:
         found = DBOS.list_workflows(workflow_ids=workflow_ids, load_input=False, load_output=False)
         return {status.workflow_id: status.status for status in found}
 
+    def forget(self, tenant_id: str, subject_ids: Collection[str] | None = None) -> int:
+        """Ends an account's jobs and deletes what is recorded of them, texts included; with ids, of those subjects
+        alone. Every job's arguments begin with its account and its subject. How many there were."""
+        found: list[str] = []
+        offset = 0
+        while page := DBOS.list_workflows(limit=_READ_AT_ONCE, offset=offset, load_output=False):
+            found += [each.workflow_id for each in page if _is_of(each.input, tenant_id, subject_ids)]
+            offset += len(page)
+        for start in range(0, len(found), _FORGOTTEN_AT_ONCE):
+            some = found[start : start + _FORGOTTEN_AT_ONCE]
+            DBOS.cancel_workflows(some)
+            DBOS.delete_workflows(some)
+        return len(found)
+
     def ready(self) -> bool:
         """True while the heartbeat of this process is fresh."""
         with self._database.read() as connection:
@@ -271,3 +286,10 @@ class Jobs:
                 DBOS.delete_workflows([status.workflow_id for status in ended])
             if len(ended) < _FORGOTTEN_AT_ONCE or self._stop.is_set():
                 return
+
+
+def _is_of(recorded: Any, tenant_id: str, subject_ids: Collection[str] | None) -> bool:
+    arguments = (recorded or {}).get("args") or ()
+    if not arguments or arguments[0] != tenant_id:
+        return False
+    return subject_ids is None or (len(arguments) > 1 and arguments[1] in subject_ids)

@@ -190,10 +190,23 @@ def get_document(tenant_id: str, connection: Connection, document_id: str) -> Do
 
 
 def list_documents(
-    tenant_id: str, connection: Connection, space_id: str, *, limit: int, offset: int = 0
+    tenant_id: str,
+    connection: Connection,
+    space_id: str,
+    *,
+    limit: int,
+    offset: int = 0,
+    statuses: Collection[str] | None = None,
+    title: str | None = None,
 ) -> tuple[list[Document], int]:
-    """A page, newest first, and the number of all."""
-    where = (documents.c.tenant_id == tenant_id, documents.c.space_id == space_id)
+    """A page, newest first, and the number of all: of those with one of these statuses and with `title` in theirs."""
+    where = [documents.c.tenant_id == tenant_id, documents.c.space_id == space_id]
+    if statuses is not None:
+        where.append(documents.c.status.in_(statuses))
+    if title is not None:
+        # SQLite folds the case of ASCII alone.
+        written = {title, title.lower(), title.upper(), title.capitalize()}
+        where.append(sa.or_(*(documents.c.title.icontains(each, autoescape=True) for each in sorted(written))))
     order = (documents.c.created_at.desc(), documents.c.id.desc())
     rows = connection.execute(sa.select(documents).where(*where).order_by(*order).limit(limit).offset(offset))
     total = connection.execute(sa.select(sa.func.count()).select_from(documents).where(*where)).scalar_one()
@@ -315,6 +328,19 @@ def list_chunks(
     rows = connection.execute(page).all()
     total = connection.execute(sa.select(sa.func.count()).select_from(chunks).where(*where)).scalar_one()
     return [StoredChunk(**row._mapping) for row in rows], total
+
+
+def place_of_chunk(tenant_id: str, connection: Connection, document_id: str, chunk_id: str) -> int | None:
+    """The number of a chunk in the document's current version; None where it is none of it."""
+    version = sa.select(documents.c.version).where(documents.c.id == document_id).scalar_subquery()
+    return connection.execute(
+        sa.select(chunks.c.idx).where(
+            chunks.c.tenant_id == tenant_id,
+            chunks.c.document_id == document_id,
+            chunks.c.run == version,
+            chunks.c.id == chunk_id,
+        )
+    ).scalar_one_or_none()
 
 
 def chunk_ids(tenant_id: str, connection: Connection, document_id: str) -> set[str]:

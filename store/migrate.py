@@ -20,6 +20,7 @@ from store.settings import Settings
 def import_tables() -> None:
     """Imports every module that holds tables, so that `metadata` knows them all."""
     from store import (  # noqa: F401
+        account_exports,
         accounts,
         analyses,
         analysis,
@@ -30,6 +31,7 @@ def import_tables() -> None:
         camera_traffic,
         chats,
         communications,
+        corrections,
         deliveries,
         evaluations,
         figures,
@@ -43,13 +45,16 @@ def import_tables() -> None:
         media,
         payments,
         quality_settings,
+        saved_views,
         sessions,
         space_access,
         speakers,
         tariffs,
         tool_calls,
         transcriptions,
+        trials,
         voices,
+        waveforms,
         widget,
         widget_abuse,
     )
@@ -65,6 +70,11 @@ def newest_revision() -> str:
     head = ScriptDirectory.from_config(_config()).get_current_head()
     assert head is not None
     return head
+
+
+def is_known(revision: str) -> bool:
+    """Whether this Parley has the revision, and so can bring it up to date."""
+    return any(each.revision == revision for each in ScriptDirectory.from_config(_config()).walk_revisions())
 
 
 def current_revision(database: Database) -> str | None:

@@ -35,7 +35,11 @@ class Wanted:
 
     def of_people(self, tenant_id: str) -> list[sa.ColumnElement[bool]]:
         """Conditions on participation_figures."""
-        found = self.of_table(tenant_id, participation_figures)
+        return [PARTICIPATIONS.tenant_id == tenant_id, *self.of_rows(tenant_id)]
+
+    def of_rows(self, tenant_id: str) -> list[sa.ColumnElement[bool]]:
+        """The same but for whose rows they are."""
+        found = self._of_table(tenant_id, participation_figures)
         if self.role == "staff":
             found.append(PARTICIPATIONS.role.in_(STAFF_ROLES))
         elif self.role is not None:
@@ -45,10 +49,10 @@ class Wanted:
     def of_communications(self, tenant_id: str) -> list[sa.ColumnElement[bool]]:
         """Conditions on communication_figures."""
         assert self.role is None, "a role is somebody's"
-        return self.of_table(tenant_id, communication_figures)
+        return [FIGURES.tenant_id == tenant_id, *self._of_table(tenant_id, communication_figures)]
 
-    def of_table(self, tenant_id: str, table: sa.Table) -> list[sa.ColumnElement[bool]]:
-        found = [table.c.tenant_id == tenant_id, table.c.occured_at >= self.start, table.c.occured_at < self.end]
+    def _of_table(self, tenant_id: str, table: sa.Table) -> list[sa.ColumnElement[bool]]:
+        found = [table.c.occured_at >= self.start, table.c.occured_at < self.end]
         for name in ("kind", "channel_type", "direction"):
             value = getattr(self, name)
             if value is not None:

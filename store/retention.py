@@ -11,7 +11,9 @@ from sqlalchemy.engine import Connection
 from store.analyses import analyses
 from store.analysis import stages
 from store.communications import communications
+from store.media import media
 from store.transcriptions import UNFINISHED, transcription_tasks
+from store.waveforms import waveforms
 
 
 def list_expired(tenant_id: str, connection: Connection, *, before: datetime, limit: int) -> list[str]:
@@ -50,3 +52,51 @@ def remove(tenant_id: str, connection: Connection, communication_ids: Sequence[s
         )
     )
     return blobs
+
+
+def list_expired_audio(
+    tenant_id: str, connection: Connection, *, before: datetime, limit: int
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(task id, blob key) of recordings that ended and belong to communications of before then, and (media id, blob
+    key) of sound and film in messages; locked until the transaction ends. Those whose sound went already are left out,
+    which is what a size of 0 says."""
+    there = sa.and_(
+        communications.c.tenant_id == tenant_id,
+        communications.c.occured_at < before,
+        communications.c.created_at < before,
+    )
+    tasks = transcription_tasks.c
+    recordings = (
+        sa.select(tasks.id, tasks.blob_key)
+        .join_from(transcription_tasks, communications, communications.c.id == tasks.communication_id)
+        .where(there, tasks.tenant_id == tenant_id, tasks.status.not_in(UNFINISHED))
+        .where(sa.or_(tasks.size_bytes.is_(None), tasks.size_bytes > 0))
+        .order_by(communications.c.occured_at, tasks.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=transcription_tasks)
+    )
+    files = (
+        sa.select(media.c.id, media.c.blob_key)
+        .join_from(media, communications, communications.c.id == media.c.communication_id)
+        .where(there, media.c.tenant_id == tenant_id, media.c.size_bytes > 0)
+        .where(sa.or_(media.c.mime.startswith("audio/"), media.c.mime.startswith("video/")))
+        .order_by(communications.c.occured_at, media.c.id)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=media)
+    )
+    return (
+        [(row[0], row[1]) for row in connection.execute(recordings)],
+        [(row[0], row[1]) for row in connection.execute(files)],
+    )
+
+
+def forget_audio(tenant_id: str, connection: Connection, task_ids: Sequence[str], media_ids: Sequence[str]) -> None:
+    """Notes that their sound is gone, with the picture of its loudness; the caller deletes the blobs."""
+    tasks = transcription_tasks
+    mine = tasks.c.tenant_id == tenant_id, tasks.c.id.in_(task_ids)
+    connection.execute(sa.update(tasks).where(*mine).values(size_bytes=0, version=tasks.c.version + 1))
+    connection.execute(
+        sa.update(media).where(media.c.tenant_id == tenant_id, media.c.id.in_(media_ids)).values(size_bytes=0)
+    )
+    shown = sa.delete(waveforms).where(waveforms.c.tenant_id == tenant_id, waveforms.c.task_id.in_(task_ids))
+    connection.execute(shown)

@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
+from store.operators import OPERATOR_COLUMNS, OWNER, Operator, operators
 from store.scope import across_tenants
 
 # What ended is kept this long, so that a page can still say what became of it.
@@ -33,13 +34,19 @@ cabinet_sessions = sa.Table(
     metadata,
     id_column("id", primary_key=True),
     id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
+    # Who signed in by their e-mail; null: opened by a session link of the API, as an owner.
+    id_column("operator_id", nullable=True),
     sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
     time_column("created_at", nullable=False),
     time_column("expires_at", nullable=False),
     time_column("ended_at", nullable=True),
     sa.Index(None, "tenant_id"),
+    sa.Index(None, "operator_id"),
     sa.Index(None, "expires_at"),
 )
+
+# Labelled, since both tables have an id, and a tenant's.
+_WHO = [column.label(f"operator_{column.name}_") for column in OPERATOR_COLUMNS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +65,22 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A browser's session of the cabinet."""
+    """A browser's session of the cabinet. `operator` is who signed in; None where a session link of the API let in
+    whoever held it, as an owner."""
 
     id: str
     tenant_id: str
     expires_at: datetime
+    operator: Operator | None = None
+
+    @property
+    def role(self) -> str:
+        return self.operator.role if self.operator is not None else OWNER
+
+    @property
+    def actor(self) -> str:
+        """As the audit log names it: "cabinet anna@shop.example", "cabinet"."""
+        return f"cabinet {self.operator.email}" if self.operator is not None else "cabinet"
 
 
 def add_code(tenant_id: str, connection: Connection, *, code_hash: str, expires_at: datetime) -> str:
@@ -105,12 +123,15 @@ def spend_code(connection: Connection, code_hash: str) -> tuple[str, str] | None
     return (row[0], row[1]) if row else None
 
 
-def add_session(tenant_id: str, connection: Connection, *, token_hash: str, expires_at: datetime) -> Session:
-    session = Session(id=new_id(), tenant_id=tenant_id, expires_at=expires_at)
+def add_session(
+    tenant_id: str, connection: Connection, *, token_hash: str, expires_at: datetime, operator: Operator | None = None
+) -> Session:
+    session = Session(id=new_id(), tenant_id=tenant_id, expires_at=expires_at, operator=operator)
     connection.execute(
         sa.insert(cabinet_sessions).values(
             id=session.id,
             tenant_id=tenant_id,
+            operator_id=operator.id if operator is not None else None,
             token_hash=token_hash,
             created_at=now(),
             expires_at=expires_at,
@@ -122,16 +143,22 @@ def add_session(tenant_id: str, connection: Connection, *, token_hash: str, expi
 
 @across_tenants("the cookie is what tells the tenant")
 def find_session(connection: Connection, token_hash: str) -> Session | None:
-    """The session that has neither ended nor expired."""
-    columns = [cabinet_sessions.c[name] for name in Session.__dataclass_fields__]
+    """The session that has neither ended nor expired, and whose operator is still one."""
+    table = cabinet_sessions.c
     row = connection.execute(
-        sa.select(*columns).where(
-            cabinet_sessions.c.token_hash == token_hash,
-            cabinet_sessions.c.ended_at.is_(None),
-            cabinet_sessions.c.expires_at > now(),
+        sa.select(table.id, table.tenant_id, table.expires_at, table.operator_id, *_WHO)
+        .select_from(cabinet_sessions.outerjoin(operators, operators.c.id == table.operator_id))
+        .where(
+            table.token_hash == token_hash,
+            table.ended_at.is_(None),
+            table.expires_at > now(),
+            sa.or_(table.operator_id.is_(None), operators.c.id.is_not(None)),
         )
     ).first()
-    return Session(**row._mapping) if row else None
+    if row is None:
+        return None
+    who = Operator(*row[4:]) if row[3] is not None else None
+    return Session(row[0], row[1], row[2], who)
 
 
 def end_session(tenant_id: str, connection: Connection, session_id: str) -> bool:
@@ -146,6 +173,16 @@ def end_session(tenant_id: str, connection: Connection, session_id: str) -> bool
         .values(ended_at=now())
     )
     return changed.rowcount == 1
+
+
+def end_sessions_of(tenant_id: str, connection: Connection, operator_id: str) -> int:
+    """Ends every session of an operator; how many they were."""
+    ended = sa.update(cabinet_sessions).where(
+        cabinet_sessions.c.tenant_id == tenant_id,
+        cabinet_sessions.c.operator_id == operator_id,
+        cabinet_sessions.c.ended_at.is_(None),
+    )
+    return connection.execute(ended.values(ended_at=now())).rowcount
 
 
 @across_tenants("the sweeper forgets what ended")

@@ -113,6 +113,25 @@ class Settings(BaseSettings):
     session_link_lifetime_s: float = Field(60.0, gt=0, description="How long a link into the cabinet lives.")
     cabinet_session_s: float = Field(12 * 3600.0, gt=0, description="How long a session of the cabinet lasts.")
     cabinet_url: str = Field("", description="Where the cabinet is reached. Empty: PUBLIC_URL/cabinet.")
+    sign_in_link_lifetime_s: float = Field(900.0, gt=0, description="How long an e-mailed sign-in link lives.")
+    sign_in_links_per_address: int = Field(5, ge=1, description="Sign-in links an hour to one e-mail address.")
+    sign_in_links_per_client: int = Field(30, ge=1, description="Sign-in links an hour that one IP address asks for.")
+    invitation_lifetime_s: float = Field(7 * 86_400.0, gt=0, description="How long an invitation's link lives.")
+    smtp_host: str = Field(
+        "",
+        description="The mail server that sends sign-in links and invitations. Empty: links are written into the "
+        "server's log, which is for trying Parley out.",
+    )
+    smtp_port: int = Field(0, ge=0, le=65535, description="Its port. 0: 587, and 465 with `tls`.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls", description="`starttls` and `tls` check the server's certificate; `none` is for a local relay."
+    )
+    smtp_user: str = Field("", description="Who signs in at the mail server. Empty: nobody.")
+    smtp_password: SecretStr = Field(SecretStr(""), description="Its password.")
+    smtp_timeout_s: float = Field(15.0, gt=0, description="Longest the mail server may take for one step.")
+    mail_from: str = Field(
+        "", description="Sender of mails, as `Parley <parley@example.com>`. Empty: parley@ the mail server's name."
+    )
 
     llm_model: str = Field(
         "", description="`local`, `none`, or a model as litellm names it. Empty: local where its file is installed."
@@ -153,6 +172,14 @@ class Settings(BaseSettings):
     captcha_site_key: str = Field("", description="The captcha provider's public key, for the page with the widget.")
     site_widget_key: str = Field(
         "", description="Public key of the chat on the page at `/`. Empty: the demo account's, where there is one."
+    )
+    trial: bool = Field(True, description="Whether visitors of the page at `/` may try a recording of their own.")
+    trial_places: int = Field(20, ge=1, description="Trials are refused for a while when so many wait or are in work.")
+    delete_paused_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="An account that was paused for so many days is deleted with everything it has. 0: never.",
     )
 
     embedding_model: str = Field(

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -39,6 +40,7 @@ speakers = sa.Table(
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
     sa.UniqueConstraint("tenant_id", "external_id"),
+    sa.Index(None, "tenant_id", "id"),  # to go through an account's people in the order in which figures are grouped
     sa.Index(None, "tenant_id", "name_key", "updated_at"),
 )
 
@@ -52,6 +54,22 @@ communication_speakers = sa.Table(
     sa.Column("role", sa.String(16), nullable=False),  # in this communication
     sa.Column("label", sa.String(64), nullable=True),  # joins content_items.label; null while unbound
     sa.Index(None, "tenant_id", "speaker_id"),
+)
+
+# Profiles that were merged into another one: `id` was theirs. By their external id or name the other one is found.
+speaker_aliases = sa.Table(
+    "speaker_aliases",
+    metadata,
+    id_column("id", primary_key=True),
+    id_column("tenant_id", nullable=False),
+    id_column("speaker_id", sa.ForeignKey("speakers.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("external_id", sa.String(64), nullable=True),
+    sa.Column("name", sa.String(200), nullable=True),
+    sa.Column("name_key", sa.String(400), nullable=True),
+    time_column("merged_at", nullable=False),
+    sa.UniqueConstraint("tenant_id", "external_id"),
+    sa.Index(None, "tenant_id", "name_key"),
+    sa.Index(None, "speaker_id"),
 )
 
 
@@ -141,6 +159,8 @@ def upsert(
         there = find(tenant_id, connection, name=name)
     known_role = normal_role(role)
     if there is not None:
+        if not _goes_by(there, external_id, name):
+            name = there.name or name  # of who was merged into them
         name = name or there.name
         values = {
             "name": name,
@@ -185,7 +205,8 @@ def find(
     external_id: str | None = None,
     name: str | None = None,
 ) -> Speaker | None:
-    """The profile that matches all that is given; of several the one updated last."""
+    """The profile that matches all that is given; of several the one updated last. Where there is none, the one that
+    such a profile was merged into."""
     assert speaker_id or external_id or name is not None
     query = sa.select(*_COLUMNS).where(speakers.c.tenant_id == tenant_id)
     if speaker_id is not None:
@@ -195,7 +216,33 @@ def find(
     if name is not None:
         query = query.where(speakers.c.name_key == name_key(name))
     row = connection.execute(query.order_by(speakers.c.updated_at.desc(), speakers.c.id.desc()).limit(1)).first()
+    if row is None and speaker_id is None:
+        row = _find_merged(tenant_id, connection, external_id, name)
     return Speaker(*row) if row else None
+
+
+def _find_merged(
+    tenant_id: str, connection: Connection, external_id: str | None, name: str | None
+) -> sa.Row[Any] | None:
+    table = speaker_aliases.c
+    query = (
+        sa.select(*_COLUMNS)
+        .join(speaker_aliases, table.speaker_id == speakers.c.id)
+        .where(speakers.c.tenant_id == tenant_id, table.tenant_id == tenant_id)
+    )
+    if external_id is not None:
+        query = query.where(table.external_id == external_id)
+    if name is not None:
+        by_name = table.name_key == name_key(name)
+        query = query.where(by_name if external_id is None else by_name | (speakers.c.name_key == name_key(name)))
+    return connection.execute(query.order_by(table.merged_at.desc(), table.id).limit(1)).first()
+
+
+def _goes_by(speaker: Speaker, external_id: str | None, name: str | None) -> bool:
+    """Whether the profile itself was found by what was given, and not one that was merged into it."""
+    if external_id is not None:
+        return speaker.external_id == external_id
+    return name is not None and speaker.name is not None and name_key(speaker.name) == name_key(name)
 
 
 def delete(tenant_id: str, connection: Connection, speaker_id: str) -> bool:

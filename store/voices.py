@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -154,6 +155,48 @@ def forget_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> N
     )
     known = speaker_voices.c
     connection.execute(sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id == speaker_id))
+
+
+def forget_heard(tenant_id: str, connection: Connection, communication_id: str, label: str) -> None:
+    """Deletes what was heard under a label that is not used any more."""
+    heard = heard_voices.c
+    connection.execute(
+        sa.delete(heard_voices).where(
+            heard.tenant_id == tenant_id, heard.communication_id == communication_id, heard.label == label
+        )
+    )
+
+
+def merge_speakers(tenant_id: str, connection: Connection, kept_id: str, gone_id: str) -> None:
+    """What is known of one voice and what it was taught by belong to the other one. The caller has locked the account's
+    row."""
+    table, heard = speaker_voices.c, heard_voices.c
+    taught = sa.update(heard_voices).where(heard.tenant_id == tenant_id, heard.taught_speaker_id == gone_id)
+    connection.execute(taught.values(taught_speaker_id=kept_id))
+    query = sa.select(table.model, table.embedding, table.clean_ms).where(table.tenant_id == tenant_id)
+    for model, embedding, clean_ms in connection.execute(query.where(table.speaker_id == gone_id)).all():
+        new = Voice(_unpacked(embedding), clean_ms)
+        known = list_known(tenant_id, connection, [kept_id], model=model).get(kept_id)
+        voice = _joined(known, new) if known else new
+        both = (table.tenant_id == tenant_id, table.model == model, table.speaker_id.in_((kept_id, gone_id)))
+        connection.execute(sa.delete(speaker_voices).where(*both))
+        values = {"embedding": _packed(voice.embedding), "clean_ms": voice.clean_ms, "updated_at": now()}
+        connection.execute(
+            sa.insert(speaker_voices).values(tenant_id=tenant_id, speaker_id=kept_id, model=model, **values)
+        )
+
+
+def newest_known(tenant_id: str, connection: Connection, speaker_id: str) -> tuple[int, datetime] | None:
+    """(clean speech in milliseconds, when it was last added to) of the voice that is known of a speaker."""
+    table = speaker_voices.c
+    query = (
+        sa.select(table.clean_ms, table.updated_at)
+        .where(table.tenant_id == tenant_id, table.speaker_id == speaker_id)
+        .order_by(table.updated_at.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    return (row[0], row[1]) if row else None
 
 
 def forget_all(tenant_id: str, connection: Connection) -> None:

@@ -20,6 +20,9 @@ from store.scope import across_tenants
 Role = Literal["visitor", "agent", "operator"]
 Status = Literal["answering", "answered", "failed", "cancelled", "kept"]
 """Of a visitor's message; `kept`: a person has the conversation. What others say is always `kept`."""
+State = Literal["waiting", "taken", "agent"]
+"""Of a conversation: its visitor asked for a person and none is there; a person has it; the agent answers."""
+Verdict = Literal["up", "down", "unanswered"]
 
 widget_conversations = sa.Table(
     "widget_conversations",
@@ -98,6 +101,19 @@ class Turn:
     comment: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """An agent's answer with the question before it."""
+
+    conversation_id: str
+    message_id: str
+    question: str | None
+    answer: str
+    feedback: str | None
+    comment: str | None
+    at: datetime
+
+
 def _conversation(row: Row[Any]) -> WidgetConversation:
     return WidgetConversation(**row._mapping)
 
@@ -140,9 +156,10 @@ def list_page(
     offset: int = 0,
     chat_id: str | None = None,
     wants_person: bool | None = None,
+    state: State | None = None,
 ) -> tuple[list[WidgetConversation], int]:
     """Those with the last message first, and how many there are. `wants_person`: a visitor waits for one, or one has
-    it."""
+    it. Of those who wait, whoever waits longest is first."""
     table = widget_conversations.c
     query = sa.select(widget_conversations).where(table.tenant_id == tenant_id)
     if chat_id is not None:
@@ -150,9 +167,59 @@ def list_page(
     if wants_person is not None:
         waits = sa.or_(table.person_requested_at.is_not(None), table.operator_name.is_not(None))
         query = query.where(waits if wants_person else sa.not_(waits))
+    if state is not None:
+        has_person, is_asked_for = table.operator_name.is_not(None), table.person_requested_at.is_not(None)
+        conditions: dict[State, list[sa.ColumnElement[bool]]] = {
+            "waiting": [sa.not_(has_person), is_asked_for],
+            "taken": [has_person],
+            "agent": [sa.not_(has_person), sa.not_(is_asked_for)],
+        }
+        query = query.where(*conditions[state])
     total = connection.execute(sa.select(sa.func.count()).select_from(query.subquery())).scalar_one()
-    page = query.order_by(table.last_at.desc(), table.id.desc()).limit(limit).offset(offset)
+    order = [table.person_requested_at] if state == "waiting" else [table.last_at.desc()]
+    page = query.order_by(*order, table.id.desc()).limit(limit).offset(offset)
     return [_conversation(row) for row in connection.execute(page)], total
+
+
+def last_turns(tenant_id: str, connection: Connection, rows: Sequence[WidgetConversation]) -> dict[str, Turn]:
+    """By conversation, what was said last in it."""
+    table = widget_turns.c
+    wanted = [sa.and_(table.conversation_id == row.id, table.number == row.turns) for row in rows]
+    if not wanted:
+        return {}
+    found = connection.execute(sa.select(widget_turns).where(table.tenant_id == tenant_id, sa.or_(*wanted)))
+    return {row.conversation_id: _turn(row) for row in found}
+
+
+def list_judged(
+    tenant_id: str, connection: Connection, chat_id: str, verdict: Verdict, *, limit: int, offset: int = 0
+) -> tuple[list[JudgedAnswer], int]:
+    """The answers of a chat that visitors voted for or against, or that found nothing; newest first, and how many there
+    are."""
+    table, asked = widget_turns.c, widget_turns.alias("asked")
+    is_right = table.answer["found"].as_boolean().is_(False) if verdict == "unanswered" else table.feedback == verdict
+    query = (
+        sa.select(table.conversation_id, table.id, asked.c.text, table.text, table.feedback, table.comment, table.at)
+        .join(widget_conversations, widget_conversations.c.id == table.conversation_id)
+        .outerjoin(
+            asked,
+            sa.and_(
+                asked.c.tenant_id == tenant_id,
+                asked.c.conversation_id == table.conversation_id,
+                asked.c.id == table.reply_to,
+            ),
+        )
+        .where(
+            table.tenant_id == tenant_id,
+            widget_conversations.c.tenant_id == tenant_id,
+            widget_conversations.c.chat_id == chat_id,
+            table.role == "agent",
+            is_right,
+        )
+    )
+    total = connection.execute(query.with_only_columns(sa.func.count())).scalar_one()
+    page = query.order_by(table.at.desc(), table.id.desc()).limit(limit).offset(offset)
+    return [JudgedAnswer(*row) for row in connection.execute(page)], total
 
 
 def update(tenant_id: str, connection: Connection, conversation_id: str, **values: Any) -> None:
@@ -232,6 +299,15 @@ def list_turns(
     query = sa.select(widget_turns).where(table.tenant_id == tenant_id, table.conversation_id == conversation_id)
     rows = connection.execute(query.order_by(table.number.desc()).limit(newest))
     return [_turn(row) for row in rows][::-1]
+
+
+def has_reply(tenant_id: str, connection: Connection, conversation_id: str) -> bool:
+    """Whether the agent or a person has said anything in it."""
+    table = widget_turns.c
+    query = sa.select(table.id).where(
+        table.tenant_id == tenant_id, table.conversation_id == conversation_id, table.role.in_(("agent", "operator"))
+    )
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def update_turn(

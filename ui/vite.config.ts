@@ -5,8 +5,8 @@ import { minify } from "terser";
 import { defineConfig, type Plugin } from "vite";
 import { cutPreact, RELEASE } from "./widget/preact-cuts.ts";
 
-// The demo site at `/`, the API descriptions at `/docs`, the style of the pages that the server writes itself
-// (api/templates), and the widget: `widget.js`, whose address is written into other people's sites, and what it loads.
+// What the page at `/` runs, the demo site at `/demo`, the API descriptions at `/docs`, the style of the pages that the
+// server writes itself (api/templates), and the widget: `widget.js`, whose address is written into other people's sites, and what it loads.
 // Files without a hash in their name are cached for minutes, so everything but the pages and that one has one.
 export default defineConfig({
   root: "site",
@@ -23,7 +23,8 @@ export default defineConfig({
     rolldownOptions: {
       preserveEntrySignatures: "exports-only",
       input: {
-        index: "site/index.html",
+        home: "site/home/main.ts",
+        demo: "site/demo.html",
         docs: "site/docs.html",
         pages: "site/styles/pages.css",
         widget: "widget/loader.ts",

@@ -47,6 +47,7 @@ SCENARIOS: dict[EventType, Scenario] = {
 }
 _QUALITY = 85
 _WIDEST = 1280
+_NEWEST_QUALITY, _NEWEST_WIDEST = 75, 960
 
 
 class LeaseLost(Exception):
@@ -139,6 +140,19 @@ class Recorder:
             if gone is not None:
                 self._blobs.delete(gone)
 
+    def keep_newest(self, stream: Stream, image: npt.NDArray[np.uint8]) -> None:
+        """What the camera shows now, in place of the picture before. Raises LeaseLost, and what the stores raise."""
+        key = newest_key(stream.tenant_id, stream.id)
+        self._blobs.put(key, as_jpeg(image, widest=_NEWEST_WIDEST, quality=_NEWEST_QUALITY))
+        with self._database.read() as connection:
+            is_mine = camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id)
+            is_there = is_mine or camera_streams.get(stream.tenant_id, connection, stream.id) is not None
+        if not is_there:
+            # Ended meanwhile: its picture was deleted before this one came.
+            self._blobs.delete(key)
+        if not is_mine:
+            raise LeaseLost
+
     def add_sums(self, stream: Stream, at: datetime, sums: Sums) -> None:
         """Raises LeaseLost."""
         with self._database.write(durable=False) as connection:
@@ -168,7 +182,7 @@ class Recorder:
             raise LeaseLost
 
     def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8] | bytes) -> str:
-        key = f"camera-snapshots/{stream.tenant_id}/{stream.id}/{name}.jpg"
+        key = f"{camera_events.EVENT_PICTURES}/{stream.tenant_id}/{stream.id}/{name}.jpg"
         self._blobs.put(key, image if isinstance(image, bytes) else as_jpeg(image))
         return key
 
@@ -193,13 +207,18 @@ class Recorder:
         )
 
 
-def as_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
-    """A picture (height x width x 3, RGB) as a file, at most 1280 pixels wide."""
+def newest_key(tenant_id: str, stream_id: str) -> str:
+    """Where the blob store has the newest picture of a stream: among what goes with its account."""
+    return f"{tenant_id}/newest-pictures/{stream_id}.jpg"
+
+
+def as_jpeg(image: npt.NDArray[np.uint8], *, widest: int = _WIDEST, quality: int = _QUALITY) -> bytes:
+    """A picture (height x width x 3, RGB) as a file, at most `widest` pixels wide."""
     picture = Image.fromarray(image)
-    if picture.width > _WIDEST:
-        picture = picture.resize((_WIDEST, round(picture.height * _WIDEST / picture.width)), reducing_gap=2.0)
+    if picture.width > widest:
+        picture = picture.resize((widest, round(picture.height * widest / picture.width)), reducing_gap=2.0)
     made = io.BytesIO()
-    picture.save(made, "JPEG", quality=_QUALITY)
+    picture.save(made, "JPEG", quality=quality)
     return made.getvalue()
 
 

@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 _TAKE_S = 1.0
 _REPORT_S = 2.0
 _SUMS_S = 10.0
+_NEWEST_S = 5.0
 _MEASURED = 50
 _RETRY_S = 2.0
 _RESOLVE_S = 20.0
@@ -140,6 +141,7 @@ class Watch:
         looked, looked_s = 0, float("-inf")
         interval_s = 1 / self._tools.fps
         reported_s = summed_s = time.monotonic()
+        kept_s = float("-inf")
         while not self._stop.is_set():
             frame = capture.newest(number, _TAKE_S)
             now_s = time.monotonic()
@@ -152,6 +154,9 @@ class Watch:
                     self._behind.append(is_late and frame.number > looked + 1 and looked > 0)
                     looked, looked_s = frame.number, frame.arrived_s
                     self._look(frame, gate)
+            if frame is not None and now_s - kept_s >= _NEWEST_S and self._paid is not None:
+                self._keep_newest(frame)
+                kept_s = now_s
             if now_s - reported_s >= _REPORT_S or frame is None:
                 self._report(capture.status)
                 reported_s = now_s
@@ -186,6 +191,16 @@ class Watch:
             self._problem = ""  # not each part looks at each picture
         if moves:
             self._latencies_ms.append((time.monotonic() - frame.arrived_s) * 1000)
+
+    def _keep_newest(self, frame: Frame) -> None:
+        """The picture that people see of the camera. Raises LeaseLost."""
+        try:
+            self._tools.recorder.keep_newest(self.stream, frame.image)
+        except LeaseLost:
+            raise
+        # The next one comes in a moment, and events must not wait for it.
+        except Exception as error:
+            log.warning("a stream's newest picture was not kept", stream_id=self.stream.id, error=type(error).__name__)
 
     def _failed(self, error: Exception, now_s: float) -> None:
         """What could not be looked at or kept is said in the stream's status."""

@@ -49,7 +49,7 @@ class SearchCommitments(Arguments):
     to: Bound | None = Field(None, description="Last day, inclusive, or time, exclusive.")
     due_from: Day | None = Field(None, description="First day of the deadline.")
     due_to: Day | None = Field(None, description="Its last day, inclusive.")
-    overdue: bool = Field(False, description="Only those whose day is past; nobody notes which were kept.")
+    overdue: bool = Field(False, description="Only those whose day is past and which nobody marked as done.")
     order: Literal["newest", "due"] = Field(
         "newest", description="due: nearest deadline first, from today on unless overdue or due_* are given."
     )
@@ -64,6 +64,7 @@ class CommitmentItem(BaseModel):
     content: Quoted
     deadline: str | None
     overdue: bool | None
+    done_at: str | None
     promised_by: Quoted | None
     speaker_id: str | None
     people: list[Quoted]
@@ -107,6 +108,7 @@ def _wanted(context: ToolContext, arguments: SearchCommitments) -> Wanted:
         until=until(context, arguments.to),
         due_from=due_from,
         due_to=due_to,
+        is_open=arguments.overdue,
     )
 
 
@@ -142,6 +144,7 @@ def _ranked(
             due_from=wanted.due_from,
             due_to=wanted.due_to,
             word_parts=parts,
+            is_open=wanted.is_open,
         ),
         order=arguments.order,
         limit=MOST_CANDIDATES,
@@ -178,7 +181,8 @@ def _items(context: ToolContext, connection: Connection, page: Sequence[Promise]
                 id=each.id,
                 content=shorten(each.content, length),
                 deadline=(each.meta or {}).get("deadline"),
-                overdue=each.due_on < day if each.due_on is not None else None,
+                overdue=None if each.due_on is None else each.due_on < day and each.done_at is None,
+                done_at=local_time(context, each.done_at) if each.done_at is not None else None,
                 promised_by=person_name(maker) if maker is not None else None,
                 speaker_id=each.speaker_id,
                 people=names[:MOST_PEOPLE],

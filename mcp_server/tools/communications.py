@@ -32,6 +32,7 @@ from mcp_server.tools.shapes import (
     snippet_characters,
 )
 from rag.index import Filter
+from rag.retrieval import Retriever
 from rag.search import Found
 from store import communications, conversation_lists, speakers
 from store.communications import Communication
@@ -131,7 +132,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         to_s=ceil(end.timestamp()) - 1 if end else None,
     )
     last = offset + arguments.limit
-    best = _best_passages(context, arguments.query, wanted, last + 1)
+    best = best_passages(context.retriever, context.tenant_id, arguments.query, wanted, last + 1)
     ids = list(best)[offset:last]
     with context.database.read() as connection:
         rows = communications.get_many(context.tenant_id, connection, ids)
@@ -143,12 +144,12 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
     return CommunicationPage(items=items, next_cursor=make_cursor(arguments, offset=last) if more else None)
 
 
-def _best_passages(context: ToolContext, query: str, wanted: Filter, count: int) -> dict[str, Found]:
+def best_passages(retriever: Retriever, tenant_id: str, query: str, wanted: Filter, count: int) -> dict[str, Found]:
     """The best passage of each of the best `count` communications, by their ids; fewer where there are no more."""
     most = count * CHUNKS_A_COMMUNICATION
     while True:
         best: dict[str, Found] = {}
-        found = context.retriever.find(context.tenant_id, query, wanted, most)
+        found = retriever.find(tenant_id, query, wanted, most)
         for passage in found:  # best first, so the first of a communication is its best
             best.setdefault(str(passage.payload["communication_id"]), passage)
         # One long call may fill the list by itself: look further down then.

@@ -42,7 +42,7 @@ class RankPeople(RankArguments):
     group_by: rankings_people.Group = "person"
     by: rankings_people.By = Field(
         "communications",
-        description="open_promises: whose day is not past. Nobody notes which were kept.",
+        description="open_promises: not marked as done, and whose day is not past.",
     )
     order: Literal["most", "least"] = "most"
     role: Role | None = Field(
@@ -52,7 +52,7 @@ class RankPeople(RankArguments):
 
 class RankedPerson(BaseModel):
     """Talk is of calls in which the voice is known. Where promises are ranked, those that are overdue are counted, and
-    those that are open: all others."""
+    those that are open: all others that nobody marked as done."""
 
     id: str | None
     name: Quoted
@@ -106,7 +106,9 @@ def rank_people(context: ToolContext, arguments: RankPeople) -> PeopleRanking:
             talk_pct=pct(row.talk_share),
             qc_score_pct=rounded(row.qc_score) if judged and (person is None or person.role != "client") else None,
             promises=row.promises,
-            open_promises=None if row.overdue_promises is None else row.promises - row.overdue_promises,
+            open_promises=None
+            if row.overdue_promises is None
+            else row.promises - row.overdue_promises - (row.kept_promises or 0),
             overdue_promises=row.overdue_promises,
             last_contact=local_time(context, row.last_at),
             url=person_url(context, person.id) if person else None,

@@ -20,7 +20,8 @@ from tests.support.audio import call_clip
 from tests.support.server import Account, RunningServer
 
 DOCS = Path(__file__).parents[2] / "docs"
-COMMANDS = re.findall(r"```sh\n(curl .*?)```", (DOCS / "calls.md").read_text(), re.DOTALL)
+ALL = re.findall(r"```sh\n(curl .*?)```", (DOCS / "calls.md").read_text(), re.DOTALL)
+COMMANDS, OF_A_TEXT = ALL[:8], ALL[8:]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,6 @@ def run(command: str, folder: Path, account: Account, **variables: str) -> subpr
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_the_commands_of_the_page_run(caller: Account, tmp_path: Path) -> None:
     (tmp_path / "call.wav").write_bytes(wav(tone(1.0)))
-    assert len(COMMANDS) == 8
     variables: dict[str, str] = {}
     caller.server.start()
     try:
@@ -72,3 +72,8 @@ def test_the_program_of_the_page_prints_who_said_what(account: Account, tmp_path
     assert answer.returncode == 0, answer.stderr
     assert re.search(r"^00:0\d SPEAKER_00: .*[Pp]olar", answer.stdout, re.MULTILINE), answer.stdout
     assert re.search(r"^00:\d\d SPEAKER_01: ", answer.stdout, re.MULTILINE), answer.stdout
+    (call,) = account.post("/public/v1/tools/search_communications", json={}).json()["items"]
+    assert OF_A_TEXT
+    for each in OF_A_TEXT:
+        answer = run(each, tmp_path, account, COMMUNICATION_ID=call["id"])
+        assert answer.returncode == 0, f"{each}\n{answer.stderr}"

@@ -14,6 +14,7 @@ from openapi_spec_validator import validate
 from api import descriptions
 from api.app import LAYERS
 from api.openapi import describe
+from mcp_server.tools import make_registry
 
 ROOT = Path(__file__).parents[2]
 layers = pytest.mark.parametrize("layer", LAYERS)
@@ -48,8 +49,9 @@ def test_every_operation_is_explained(layer: str) -> None:
     operations = operations_of(layer)
     ids = [operation["operationId"] for operation in operations]
     assert len(set(ids)) == len(ids)
+    texts = descriptions.OPERATIONS | {f"call_{tool.name}": tool.description for tool in make_registry().tools}
     for operation in operations:
-        assert operation["description"] == descriptions.OPERATIONS[operation["operationId"]]
+        assert operation["description"] == texts[operation["operationId"]]
         assert operation["tags"][0] in descriptions.TAGS.values(), operation["tags"]
         for status, answer in operation["responses"].items():
             assert answer["description"], f"{operation['operationId']} {status}"
@@ -90,14 +92,16 @@ def test_every_post_that_makes_something_or_costs_money_takes_an_idempotency_key
         for operation in operations
         if operation.method == "POST" and not operation.idempotent
     }
-    # A test request and a search make nothing; a document that is indexed anew is the same document, and a conversation
-    # that is taken over again is taken over.
+    # A test request, a search and a tool make nothing; a document that is indexed anew is the same document, and a
+    # conversation that is taken over again is taken over.
     assert without <= {
         "POST /public/v1/conversations/{conversation_id}/takeover",
         "POST /public/v1/conversations/{conversation_id}/release",
         "POST /public/v1/search",
+        "POST /public/v1/qc/scenarios/preview",
         "POST /public/v1/settings/webhook-test",
         "POST /public/v1/kb/documents/{document_id}/reindex",
+        *(f"POST /public/v1/tools/{tool.name}" for tool in make_registry().tools),
     }
 
 

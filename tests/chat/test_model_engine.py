@@ -117,6 +117,38 @@ def test_tools_can_find_what_the_first_search_did_not(scripted_model: ScriptedMo
 
 
 @pytest.mark.parametrize(
+    "stated",
+    ["The capital of France is Paris.", "The rent is 5000 roubles.", "We open in May.", "Ask Ivan or Petrova."],
+)
+def test_what_nothing_was_found_for_is_not_stated(scripted_model: ScriptedModel, stated: str) -> None:
+    scripted_model.calls_tools(("search", {"query": "France"}), text="I will look.")
+    scripted_model.says(stated)
+    done = answer(scripted_model, "What is the capital, and the rent?", Search([]), tools=Tools())
+    assert (done.found, done.markdown) == (False, f"I will look.\n\n{PHRASES['en'].not_found}")
+
+
+def test_a_greeting_needs_no_source_and_may_use_the_words_of_the_question(scripted_model: ScriptedModel) -> None:
+    scripted_model.says("Hello, Vera! I can look up order 1482 for you. What is it about?")
+    done = answer(scripted_model, "Hi, I am Vera, it is about order 1482", Search([]), tools=Tools())
+    assert done.found
+    assert done.markdown.startswith("Hello, Vera!")
+
+
+def test_a_word_that_only_begins_like_the_mark_is_no_mark(scripted_model: ScriptedModel) -> None:
+    scripted_model.says("NOT_FOUNDATION stone of the warranty: two years [2].")
+    done = answer(scripted_model, "What is the warranty?", Search([DELIVERY, WARRANTY]))
+    assert done.found
+    assert done.markdown.startswith("NOT_FOUNDATION stone")
+
+
+def test_an_answer_that_breaks_off_says_so_and_fits_the_next_history(scripted_model: ScriptedModel) -> None:
+    scripted_model.says("Доставка по городу стоит 450 рублей [1]. " * 400)
+    done = answer(scripted_model, PRICE, Search([DELIVERY]))
+    assert done.markdown.endswith(PHRASES["ru"].cut)
+    assert 3000 < len(done.markdown) <= 4000
+
+
+@pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
         ("broken", "{}", "broken does not work"),

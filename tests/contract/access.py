@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal
 
 from accounts import ledger, webhooks
 from accounts.keys import INTEGRATION_PREFIX, Keyring
+from accounts.tariffs import Change, new_version
 from chat import conversations as widget_conversations
+from ingest.vision.recorder import newest_key
 from store import (
+    account_exports,
     accounts,
     analysis,
     camera_events,
     camera_streams,
     communications,
     index_work,
+    operators,
     speakers,
     transcriptions,
 )
@@ -53,13 +58,23 @@ class Row:
     query: str = ""
     json: Any = None
     file: bool = False
+    role: Literal["viewer", "operator", "owner"] | None = None
+    # Its answer names nothing of the owner's, or no more by then: it cannot show that another's is kept apart.
+    plain: bool = False
+
+    @property
+    def needed_role(self) -> str:
+        """What a person of the cabinet needs: where the row says nothing, a viewer reads and an operator changes."""
+        return self.role or ("viewer" if self.method == "GET" else "operator")
 
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}{self.query}"
 
 
+_COMMUNICATION = "/public/v1/communications/{communication_id}"
 _CONVERSATION = "/public/v1/conversations/{conversation_id}"
+_PERSON = "/public/v1/speakers/{speaker_id}"
 _KB = "/public/v1/kb"
 _SPACE = _KB + "/spaces/{space_id}"
 _DOCUMENT = _KB + "/documents/{document_id}"
@@ -71,22 +86,39 @@ _DAY = "?stream_id={stream_id}&from=2026-03-01&to=2026-03-01"
 _MESSAGE = {"text": f"What about {SECRET}?"}
 _CHAT = {"kind": "chat", "channel_type": "telegram", "content": [{"text": "hello"}]}
 _QUESTION = {"text": f"What does the {SECRET} cost?", "document_id": "{document_id}"}
+_OPERATOR = "/public/v1/operators/{operator_id}"
+_PERSON_TO_INVITE = {"email": "invited@shop.example", "role": "viewer"}
 _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
-ROWS = (
+ROWS: tuple[Row, ...] = (
     Row("POST", "/v1/audio/transcriptions", "bearer", paused=403, file=True),
     Row("GET", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("DELETE", "/v1/audio/transcriptions/tasks/{task_id}", "bearer", paused=403, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?id={communication_id}"),
     Row("POST", "/public/v1/communications", "key", paused=403, json=_CHAT),
+    Row("GET", "/public/v1/communications/search", "key", paused=200),
+    Row("GET", _COMMUNICATION + "/corrections", "key", paused=200, foreign=404),
+    Row("PATCH", _COMMUNICATION + "/content/{idx}", "key", paused=403, foreign=404, json={"text": "Other"}),
+    Row("PATCH", _COMMUNICATION + "/speakers", "key", paused=403, foreign=404, json={"label": "SPEAKER_00"}),
+    Row("POST", _COMMUNICATION + "/analysis", "key", paused=403, foreign=404, json={}),
+    Row("GET", _COMMUNICATION + "/memory", "key", paused=200, foreign=404),
+    Row("GET", _COMMUNICATION + "/waveform", "key", paused=404, foreign=404),
+    Row("GET", _COMMUNICATION + "/words", "key", paused=200, foreign=404),
+    Row("GET", _COMMUNICATION + "/export", "key", paused=200, foreign=404, query="?format=txt"),
+    Row("DELETE", _COMMUNICATION, "key", paused=403, foreign=404),
+    Row("GET", "/public/v1/views", "key", paused=200),
+    Row("POST", "/public/v1/views", "key", paused=403, json={"name": "New", "filters": {"kind": "call"}}),
+    Row("DELETE", "/public/v1/views/{view_id}", "key", paused=403, foreign=404),
     Row("POST", "/public/v1/media", "key", paused=403, file=True),
     Row("GET", "/public/v1/media/{ref}", "key", paused=200, foreign=404),
     Row("GET", "/public/v1/communications", "key", paused=200, foreign=404, query="?request_record_id={record_id}"),
     Row("GET", "/public/v1/balance", "key", paused=200),
     Row("GET", "/public/v1/balance/history", "key", paused=200),
-    Row("POST", "/public/v1/payment-link", "key", paused=200, json={"amount_rub": 500}),
+    Row("GET", "/public/v1/balance/spending", "key", paused=200, plain=True),
+    Row("GET", "/public/v1/tariff", "key", paused=200),
+    Row("POST", "/public/v1/payment-link", "key", paused=200, json={"amount_rub": 500}, role="owner"),
     Row("GET", "/public/v1/payment-link/{payment_link_id}", "key", paused=200, foreign=404),
-    Row("POST", "/public/v1/session-link", "key", paused=200),
+    Row("POST", "/public/v1/session-link", "key", paused=200, role="owner"),
     Row("GET", "/public/v1/communications/list", "key", paused=200, query="?speaker_external_id={speaker_external_id}"),
     Row(
         "GET",
@@ -96,8 +128,17 @@ ROWS = (
         foreign=404,
         query="?speaker_external_id={speaker_external_id}",
     ),
-    Row("DELETE", "/public/v1/speakers/{speaker_id}", "key", paused=403, foreign=404),
+    Row("GET", _PERSON, "key", paused=200, foreign=404),
+    Row("PATCH", _PERSON, "key", paused=403, foreign=404, json={"department": "North"}),
+    Row("GET", _PERSON + "/memory", "key", paused=200, foreign=404),
+    Row("POST", _PERSON + "/merge", "key", paused=403, foreign=404, json={"speaker_id": "{other_speaker_id}"}),
+    Row("DELETE", _PERSON + "/voice", "key", paused=403, foreign=404),
+    Row("DELETE", _PERSON, "key", paused=403, foreign=404),
+    Row("GET", "/public/v1/commitments", "key", paused=200),
+    Row("PATCH", "/public/v1/commitments/{commitment_id}", "key", paused=403, foreign=404, json={"done": True}),
     Row("GET", "/public/v1/chats/list", "key", paused=200),
+    Row("GET", "/public/v1/chats", "key", paused=200),
+    Row("GET", "/public/v1/chats/models", "key", paused=200, plain=True),
     Row("POST", "/public/v1/chats", "key", paused=403, json={"name": "New"}),
     Row("GET", "/public/v1/chats/{chat_id}", "key", paused=200, foreign=404),
     Row("PATCH", "/public/v1/chats/{chat_id}", "key", paused=403, foreign=404, json={"name": "Other"}),
@@ -105,6 +146,7 @@ ROWS = (
     Row("POST", "/public/v1/chats/{chat_id}/messages", "key", paused=403, foreign=404, json=_MESSAGE),
     Row("DELETE", "/public/v1/chats/{chat_id}", "key", paused=403, foreign=404),
     Row("GET", "/public/v1/chats/{chat_id}/refused", "key", paused=200, foreign=404),
+    Row("GET", "/public/v1/chats/{chat_id}/answers", "key", paused=200, foreign=404, query="?verdict=unanswered"),
     Row("GET", "/public/v1/conversations", "key", paused=200),
     Row("GET", _CONVERSATION, "key", paused=200, foreign=404),
     Row("POST", _CONVERSATION + "/takeover", "key", paused=403, foreign=404, json={"operator_name": "Anna"}),
@@ -127,27 +169,49 @@ ROWS = (
     Row("GET", _SPACE + "/evaluations", "key", paused=200, foreign=404),
     Row("POST", _SPACE + "/evaluations", "key", paused=403, foreign=404, json={}),
     Row("GET", _KB + "/evaluations/{evaluation_id}", "key", paused=200, foreign=404),
-    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET}),
+    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET}, role="viewer"),
     Row("DELETE", _DOCUMENT, "key", paused=403, foreign=404),
     Row("DELETE", _SPACE, "key", paused=403, foreign=404),
-    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET, "limit": 50}),
+    Row("POST", "/public/v1/search", "key", paused=200, json={"query": SECRET, "limit": 50}, role="viewer"),
     Row("GET", "/public/v1/settings", "key", paused=200),
-    Row("PATCH", "/public/v1/settings", "key", paused=403, json={"language": "en"}),
+    Row("PATCH", "/public/v1/settings", "key", paused=403, json={"language": "en"}, role="owner"),
     Row("GET", "/public/v1/qc/scenarios", "key", paused=200),
     Row("PUT", "/public/v1/qc/scenarios", "key", paused=403, json={"items": []}),
+    Row(
+        "POST",
+        "/public/v1/qc/scenarios/preview",
+        "key",
+        paused=403,
+        foreign=404,
+        json={"items": [], "communication_id": "{communication_id}"},
+    ),
     Row("GET", "/public/v1/keys", "key", paused=200),
-    Row("POST", "/public/v1/keys", "key", paused=403, json={"name": "New"}),
+    Row("POST", "/public/v1/keys", "key", paused=403, json={"name": "New"}, role="owner"),
     # A key that leaked must be ended in any state of the account.
-    Row("DELETE", "/public/v1/keys/{key_id}", "key", paused=204, foreign=404),
+    Row("DELETE", "/public/v1/keys/{key_id}", "key", paused=204, foreign=404, role="owner"),
     Row("GET", "/public/v1/audit", "key", paused=200),
+    Row("GET", "/public/v1/operators", "key", paused=200, plain=True),
+    Row("POST", "/public/v1/operators", "key", paused=403, json=_PERSON_TO_INVITE, role="owner"),
+    Row("PATCH", _OPERATOR, "key", paused=403, foreign=404, json={"name": "Other"}, role="owner"),
+    Row("POST", _OPERATOR + "/invitation", "key", paused=403, foreign=404, role="owner"),
+    # Who must go has to go in any state of the account.
+    Row("DELETE", _OPERATOR, "key", paused=204, foreign=404, role="owner"),
     Row("GET", "/public/v1/tool-calls", "key", paused=200, query="?tool=search_documents"),
     Row("GET", "/public/v1/webhook-deliveries", "key", paused=200),
-    Row("POST", "/public/v1/webhook-deliveries/{delivery_id}/resend", "key", paused=202, foreign=404),
-    Row("POST", "/public/v1/settings/webhook-test", "key", paused=200, json={"webhook_url": "http://127.0.0.1:9/"}),
+    Row("POST", "/public/v1/webhook-deliveries/{delivery_id}/resend", "key", paused=202, foreign=404, role="owner"),
+    Row(
+        "POST",
+        "/public/v1/settings/webhook-test",
+        "key",
+        paused=200,
+        json={"webhook_url": "http://127.0.0.1:9/"},
+        role="owner",
+    ),
     Row("GET", _STREAMS, "bearer", paused=200),
     Row("POST", _STREAMS, "bearer", paused=403, json=_CAMERA),
     Row("GET", _STREAMS + "/{stream_id}", "bearer", paused=200, foreign=404),
     Row("PATCH", _STREAMS + "/{stream_id}", "bearer", paused=403, foreign=404, json={"name": "Other"}),
+    Row("GET", _STREAMS + "/{stream_id}/snapshot", "bearer", paused=200, foreign=404),
     Row("GET", "/vision/v1/events", "bearer", paused=200, query="?stream_id={stream_id}"),
     Row("GET", "/vision/v1/analytics/traffic", "bearer", paused=200, foreign=404, query=_DAY),
     Row("GET", "/vision/v1/analytics/heatmap", "bearer", paused=200, foreign=404, query=_DAY),
@@ -166,10 +230,16 @@ ROWS = (
     Row("POST", "/widget/v1/contact", "visitor", json={}),
     # By the cookie of a browser that a one-time link let in (test_session_links).
     Row("GET", "/cabinet", "session"),
-    Row("POST", "/cabinet/top-up", "session"),
+    Row("GET", "/cabinet/{page:path}", "session"),
+    Row("POST", "/cabinet/switch", "session"),
     Row("POST", "/cabinet/logout", "session"),
     # What nobody has to prove anything for, but the secret in the address or the form.
     Row("GET", "/vision/v1/snapshots/{token}", "open"),
+    Row("GET", "/cabinet/sign-in", "open"),
+    Row("GET", "/cabinet/preview", "open"),
+    Row("POST", "/cabinet/sign-in", "open"),
+    Row("GET", "/cabinet/enter", "open", query="?code=unknown"),
+    Row("POST", "/cabinet/enter", "open"),
     Row("GET", "/cabinet/session-link", "open", query="?code=unknown"),
     Row("POST", "/cabinet/session-link", "open"),
     Row("GET", "/payments/sandbox/{token}", "open"),
@@ -177,6 +247,16 @@ ROWS = (
     Row("GET", "/payments/return/{token}", "open"),
     Row("POST", "/payments/yookassa/notifications", "open"),
     # What nobody has to prove anything for.
+    Row("GET", "/public/v1/account/exports", "key", paused=200, role="owner", plain=True),
+    Row("GET", "/public/v1/account/exports/{export_id}", "key", paused=200, foreign=404, role="owner"),
+    Row("GET", "/public/v1/account/exports/{export_id}/file", "key", paused=200, foreign=404, role="owner"),
+    Row("DELETE", "/public/v1/account/exports/{export_id}", "key", paused=204, foreign=404, role="owner"),
+    Row("POST", "/public/v1/account/exports", "key", paused=202, role="owner"),
+    Row("DELETE", "/public/v1/account", "key", paused=400, json={"confirmation": "not its name"}, role="owner"),
+    Row("POST", "/trial/v1/transcriptions", "open"),
+    Row("GET", "/trial/v1/transcriptions/{token}", "open"),
+    Row("DELETE", "/trial/v1/transcriptions/{token}", "open"),
+    Row("GET", "/trial/v1/transcriptions/{token}/audio", "open"),
     Row("GET", "/widget.js", "open"),
     Row("GET", "/widget/v1/config", "open", query="?key=wk_unknown"),
     Row("POST", "/widget/v1/visitors", "open", json={"public_key": "wk_unknown"}),
@@ -188,11 +268,13 @@ ROWS = (
     Row("GET", "/openapi/integration.json", "open"),
     Row("GET", "/openapi/vision.json", "open"),
     Row("GET", "/docs", "open"),
+    Row("GET", "/docs/search", "open", query="?q=webhook"),
     Row("GET", "/docs/{page:path}", "open"),
     Row("GET", "/", "open"),
+    Row("GET", "/demo", "open"),
     Row("GET", "/assets", "open"),
+    Row("GET", "/cabinet/assets", "open"),
 )
-KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
 
 # What a tool is asked for, with ids of the owner's things; and whether the owner finds the secret word by it.
 TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
@@ -218,6 +300,11 @@ TOOLS: dict[str, list[tuple[dict[str, Any], bool]]] = {
     "list_kb_chunks": [({"document_id": "{document_id}"}, True)],
     "search_product_docs": [({"query": "Where do I send a recording?"}, False)],
 }
+ROWS += tuple(
+    Row("POST", f"/public/v1/tools/{name}", "key", paused=200, json=asked[0][0], role="viewer")
+    for name, asked in TOOLS.items()
+)
+KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +318,7 @@ class Owner:
     def filled(self, value: Any) -> Any:
         """`value` with the ids in place of their names."""
         if isinstance(value, str):
-            return value.format(**self.ids)
+            return value.format(**self.ids, idx=0)
         if isinstance(value, dict):
             return {name: self.filled(each) for name, each in value.items()}
         return [self.filled(each) for each in value] if isinstance(value, list) else value
@@ -245,6 +332,17 @@ class Owner:
 
     def url(self, row: Row) -> str:
         return str(self.filled(row.path.replace(":path}", "}") + row.query))
+
+
+def _export(account: Account) -> str:
+    """One that is ready."""
+    with account.server.database.write() as connection:
+        export = account_exports.create(account.tenant_id, connection, actor="test")
+        later = now() + timedelta(days=1)
+        values = {"status": "success", "progress": 1.0, "ended_at": now(), "expires_at": later}
+        account_exports.update(account.tenant_id, connection, export.id, **values)
+    Blobs(account.server.settings).put(export.blob_key, f"All of {SECRET}".encode())
+    return export.id
 
 
 def make_owner(account: Account) -> Owner:
@@ -278,10 +376,12 @@ def make_owner(account: Account) -> Owner:
         speakers.attach(account.tenant_id, connection, call.id, [Attending(person.id, "client", "SPEAKER_00")])
         remembered = NewItem("memory", f"Keeps the {SECRET} in the drawer", speaker_id=person.id)
         analysis.add_memory(account.tenant_id, connection, call.id, [remembered])
+        other = speakers.upsert(account.tenant_id, connection, external_id=f"other-{SECRET}", name=f"Other {SECRET}")
         promised = NewItem("commitment", f"Send the {SECRET}", None, {"deadline": "2026-03-06"}, person.id)
         analysis.put_summary(
             account.tenant_id, connection, call.id, text=f"About the {SECRET}", category="support", items=[promised]
         )
+        commitment_id = analysis.list_items(account.tenant_id, connection, call.id)[0].id
         proof = CriterionResult("greeting", "binary", True, evidence=f"Is the {SECRET} there?")
         analysis.put_qc(
             account.tenant_id,
@@ -308,6 +408,11 @@ def make_owner(account: Account) -> Owner:
         index_work.add(account.tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=call.id)
         stream_id = add_camera(account, connection)
         accounts.update_tenant(account.tenant_id, connection, email=f"{SECRET}@shop.example")
+        colleague = operators.add(
+            account.tenant_id, connection, email=f"anna@{SECRET}.example", name=f"Anna {SECRET}", role="viewer"
+        )
+        assert colleague is not None
+        new_version(connection, [Change("qc", 1_000_000)], f"Prices of {SECRET}", tenant=account.made.tenant)
         delivery = webhooks.emit(
             account.tenant_id,
             connection,
@@ -335,8 +440,10 @@ def make_owner(account: Account) -> Owner:
     assert account.request("PATCH", "/public/v1/settings", json={"widget_origins": [origin]}).status_code == 200
     quality = {"items": [], "company": {"contacts": [origin]}}
     assert account.request("PUT", "/public/v1/qc/scenarios", json=quality).status_code == 200
+    view = account.post("/public/v1/views", json={"name": f"About {SECRET}", "filters": {"query": SECRET}}).json()
     link = account.post("/public/v1/payment-link", json={"amount_rub": 500}).json()
     key = account.post("/public/v1/keys", json={"name": f"For the {SECRET}"}).json()
+    export_id = _export(account)
     partner = make_partner(account.server)
     client = partner.made(name=f"Client of the {SECRET}")
     deadline = time.monotonic() + 120
@@ -352,9 +459,13 @@ def make_owner(account: Account) -> Owner:
             "question_id": question.json()["id"],
             "evaluation_id": evaluation.json()["id"],
             "communication_id": call.id,
+            "view_id": view["id"],
+            "export_id": export_id,
             "ref": call.id,
             "record_id": f"record-{SECRET}",
             "speaker_id": person.id,
+            "other_speaker_id": other.id,
+            "commitment_id": commitment_id,
             "speaker_external_id": f"person-{SECRET}",
             "task_id": task.id,
             "stream_id": stream_id,
@@ -363,6 +474,8 @@ def make_owner(account: Account) -> Owner:
             "conversation_id": conversation_id,
             "message_id": message_id,
             "key_id": key["id"],
+            "operator_id": colleague.id,
+            "tariff": f"Prices of {SECRET}",
             "payment_link_id": link["id"],
             "origin": origin,
             "external_id": client["external_id"],
@@ -387,6 +500,7 @@ def add_camera(account: Account, connection: Connection) -> str:
         webhook_url=None,
         key_id=None,
     )
+    Blobs(account.server.settings).put(newest_key(account.tenant_id, stream.id), SECRET.encode())
     event_id = new_id()
     assert camera_events.add(
         account.tenant_id,

@@ -33,12 +33,18 @@ UNSET = {
     "language": "ru",
     "widget_origins": [],
     "retention": None,
+    "audio_retention": None,
     "camera_retention": 30,
     "memory": True,
     "qc": True,
     "voices": False,
 }
 RACERS = 16
+
+
+def unset(account: Account) -> dict[str, Any]:
+    """What a new account has set."""
+    return {"name": account.made.tenant.name, **UNSET}
 
 
 def patch(account: Account, **fields: Any) -> httpx2.Response:
@@ -52,19 +58,20 @@ def bearer(key: str) -> dict[str, str]:
 @pytest.mark.proves("account.settings.read", "account.settings.fields")
 def test_a_new_account_has_settings_to_begin_with(account: Account) -> None:
     answer = account.get(SETTINGS)
-    assert (answer.status_code, answer.json()) == (200, UNSET)
+    assert (answer.status_code, answer.json()) == (200, unset(account))
 
 
 @pytest.mark.proves("account.settings.change", "account.settings.fields")
 def test_what_is_named_changes_and_the_rest_stays(account: Account) -> None:
-    expected = dict(UNSET)
+    expected = unset(account)
     for changes in (
+        {"name": "Ромашка"},
         {"time_zone": "Asia/Omsk"},
         {"language": "en", "retention": 90},
         {"widget_origins": ["https://shop.example", "http://localhost:3000"]},
         {"memory": False, "qc": False, "voices": True},
         {"retention": None},
-        {"camera_retention": 7},
+        {"camera_retention": 7, "audio_retention": 14},
         {"widget_origins": []},
         {},
     ):
@@ -106,6 +113,9 @@ def test_origins_are_kept_once_each_as_browsers_send_them(account: Account) -> N
         ("retention", 1.5),
         ("retention", "30"),
         ("retention", True),
+        ("audio_retention", 0),
+        ("audio_retention", 36_501),
+        ("audio_retention", "30"),
         ("camera_retention", 0),
         ("camera_retention", 36_501),
         ("camera_retention", None),
@@ -129,7 +139,7 @@ def test_a_wrong_value_is_named_and_changes_nothing(account: Account, field: str
     error = refused.json()["error"]
     assert (error["type"], error["code"]) == ("invalid_request_error", "invalid_request_error")
     assert error["param"].split(".")[0] == field
-    assert account.get(SETTINGS).json() == UNSET
+    assert account.get(SETTINGS).json() == unset(account)
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +193,7 @@ def test_a_webhook_url_whose_test_fails_is_refused_with_the_reason(
         error = refused.json()["error"]
         assert error["param"] == "webhook_url"
         assert reason in error["message"]
-    assert account.get(SETTINGS).json() == UNSET
+    assert account.get(SETTINGS).json() == unset(account)
 
 
 def test_addresses_are_tried_within_the_limit_of_tests(open_server: RunningServer, receiver: Receiver) -> None:
@@ -361,3 +371,29 @@ def test_a_paused_account_can_end_a_key_and_changes_nothing_else(account: Accoun
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "client_inactive")
     assert account.request("DELETE", f"{KEYS}/{made['id']}").status_code == 204
     assert not opens(account.server, made["api_key"])
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "Ж" * 201])
+def test_a_name_that_is_none_is_refused(account: Account, name: str) -> None:
+    answer = patch(account, name=name)
+    assert (answer.status_code, answer.json()["error"]["param"]) == (400, "name")
+
+
+def test_the_log_is_filtered_by_who_what_and_when(account: Account) -> None:
+    patch(account, language="en")
+    account.post(KEYS, json={"name": "first"})
+    key = account.post(KEYS, json={"name": "second"}).json()["id"]
+    account.request("DELETE", f"{KEYS}/{key}")
+
+    def actions(**query: str) -> list[str]:
+        found = account.get(AUDIT, params=query).json()
+        assert found["pagination"]["total"] == len(found["items"])
+        return [entry["action"] for entry in found["items"]]
+
+    assert actions(action="key") == ["key.revoked", "key.created", "key.created"]
+    assert actions(action="key.revoked") == ["key.revoked"]
+    assert actions(action="k") == []
+    assert actions(actor="SK_LIVE", action="settings") == ["settings.changed"]
+    assert actions(actor="%") == []
+    assert actions(**{"from": "2100-01-01T00:00:00Z"}) == []
+    assert len(actions(to="2100-01-01T00:00:00Z")) == len(actions())

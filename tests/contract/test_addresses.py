@@ -47,7 +47,7 @@ def test_every_path_of_speech_and_public_carries_its_version() -> None:
 def test_a_browser_gets_a_page(server: RunningServer) -> None:
     answer = httpx2.get(server.url + "/", headers={"Accept": "text/html"})
     assert answer.status_code == 200
-    if (WEB_FOLDER / "index.html").is_file():
+    if (WEB_FOLDER / "demo.html").is_file():
         assert answer.headers["Content-Type"].startswith("text/html")
         assert "<html" in answer.text
         assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]

@@ -296,6 +296,7 @@ def test_a_promise_comes_with_its_conversation_and_its_maker(promising: Promisin
         "content": LETTERS["c"],
         "deadline": f"{promising.days['next_week']}T10:00:00+03:00",
         "overdue": False,
+        "done_at": None,
         "promised_by": "Petr",
         "speaker_id": promising.people["Petr"],
         "people": ["Anna", "Petr"],

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime, time, timedelta
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from accounts.keys import Keyring
-from api.widget_access import RENEWAL_PURPOSE
-from store import widget_abuse
+from api.widget_access import PERSON_REQUESTS_AN_HOUR, RENEWAL_PURPOSE
+from store import widget, widget_abuse
 from store.database import now
 from store.ids import new_id
-from tests.contract.site_page import CONFIG, MESSAGES, VISITORS, Page, set_account, set_chat
+from tests.contract.site_page import CONFIG, CONTACT, MESSAGES, VISITORS, Page, set_account, set_chat
 from tests.support.captcha import SECRET, Captcha, serve_captcha
 from tests.support.server import Account, RunningServer
 
@@ -123,6 +124,47 @@ def test_a_chat_answers_only_so_many_messages_a_day(account: Account, open_page:
     url = f"/public/v1/conversations/{first}/takeover"
     assert account.post(url, json={"operator_name": "Anna"}).status_code == 200
     assert page.ask(token, "Is a person there?")["handed_over"] is True
+
+
+@pytest.mark.parametrize("ended", ["failed", "cancelled"])
+def test_what_is_asked_once_more_counts_once_more(
+    account: Account, open_page: Callable[..., Page], ended: Literal["failed", "cancelled"]
+) -> None:
+    set_chat(account, messages_per_day=2)
+    page = open_page(account)
+    token, message_id = page.visitor(), new_id()
+    page.ask(token, "One", id=message_id)
+    conversation_id = account.get("/public/v1/conversations").json()["items"][0]["id"]
+
+    def end() -> None:
+        with account.server.database.write() as connection:
+            widget.update_turn(account.tenant_id, connection, conversation_id, message_id, status=ended)
+
+    end()
+    page.ask(token, "One", id=message_id)
+    end()
+    refused = page.call("POST", MESSAGES, token=token, json={"text": "One", "id": message_id})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "daily_limit")
+
+
+def test_an_address_calls_for_a_person_only_so_often(account: Account, open_page: Callable[..., Page]) -> None:
+    page = open_page(account)
+    statuses = [
+        page.call(
+            "POST", CONTACT, token=page.visitor(), json={"message": "Call me", "email": "a@b.example"}
+        ).status_code
+        for _ in range(PERSON_REQUESTS_AN_HOUR + 1)
+    ]
+    assert statuses == [204] * PERSON_REQUESTS_AN_HOUR + [429]
+    assert refusals(account) == [("rate", page.origin)]
+
+
+def test_wrong_tokens_count_against_their_address(page: Page) -> None:
+    most = page.account.server.settings.widget_requests_per_minute
+    statuses = []
+    while 429 not in statuses and len(statuses) <= 2 * most:  # a minute may end meanwhile
+        statuses.append(page.call("GET", MESSAGES, token="wrong").status_code)
+    assert set(statuses) == {401, 429}
 
 
 @pytest.mark.parametrize("time_zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Asia/Kathmandu"])

@@ -25,7 +25,7 @@ from tests.contract.streams import events_of
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel
 from tests.support.server import Account, RunningServer
 
-ANSWER = "The shop opens at nine and closes at eight, every day but Sunday."
+ANSWER = "It depends on the shop. Tell me which one you mean. Then it can be looked up for you."
 HISTORY = 12
 
 
@@ -258,6 +258,34 @@ def test_an_answer_whose_server_was_killed_is_asked_again(
         with server.database.read() as connection:
             content = communications.list_content(page.account.tenant_id, connection, conversation_id)
         assert [item.text for _, item in content] == ["Hours?", ANSWER]
+    finally:
+        server.close()
+
+
+def test_a_server_that_stops_tells_those_who_wait(
+    tmp_path: Path, scripted: ScriptedModel, open_page: Callable[..., Page]
+) -> None:
+    server = RunningServer(
+        tmp_path, llm_model=MODEL, llm_api_base=f"{scripted.base_url}/v1", llm_api_key=API_KEY
+    ).start()
+    try:
+        page = open_page(server.new_client("stopped in the middle"))
+        token, message_id = page.visitor(), new_id()
+        scripted.says(ANSWER, hang=True)
+        begin(page, token, message_id, "Hours?", events=3)
+        with ThreadPoolExecutor() as threads:
+            following = threads.submit(follow, page, token, message_id, 3)
+            while not scripted.requests:
+                time.sleep(0.05)
+            threads.submit(server.stop).result()
+            _, name, data = following.result()[-1]
+        assert (name, data["error"]["type"]) == ("error", "unavailable_error")
+        scripted.released.set()
+        scripted.forget()
+        server.start()
+        scripted.says(ANSWER)
+        assert page.ask(token, "Hours?", id=message_id)["markdown"] == ANSWER
+        assert charges(page.account) == 1
     finally:
         server.close()
 

@@ -69,7 +69,7 @@ def test_a_takeover_stops_the_answer_in_work_and_nothing_is_charged(
 ) -> None:
     page = open_page(model_server.new_client(f"taken over {new_id()}"))
     token, message_id = page.visitor(), new_id()
-    scripted.says("A long answer that nobody will read.", hang=True)
+    scripted.says("A long answer. Nobody will read it. It goes on and on.", hang=True)
     begun = begin(page, token, message_id, "Hello", events=3)
     assert [name for _, name, _ in begun] == ["status", "text", "text"], (begun, scripted.requests)
     conversation = only_conversation(page.account)
@@ -175,6 +175,32 @@ def test_a_visitors_thumb_is_kept_and_can_be_taken_back(page: Page) -> None:
         {"message_id": reply_id, "value": "meh"},
     ):
         assert page.call("POST", FEEDBACK, token=token, json=body).status_code == 400
+
+
+def test_what_nobody_has_answered_is_no_conversation_to_analyse(
+    telling_server: RunningServer, open_page: Callable[..., Page]
+) -> None:
+    account = telling_server.new_client(f"is not answered {new_id()}")
+    page = open_page(account)
+    assert page.call("POST", CONTACT, token=page.visitor(), json={"message": "Call me about 20 machines"}).is_success
+    conversation_id = only_conversation(account)["id"]
+    long_ago = now() - timedelta(seconds=account.server.settings.widget_quiet_s + 1)
+    with account.server.database.write() as connection:
+        widget.update(account.tenant_id, connection, conversation_id, last_at=long_ago)
+
+    def seen() -> bool:
+        with account.server.database.read() as connection:
+            found = widget.get(account.tenant_id, connection, conversation_id)
+        assert found is not None
+        return found.analysed_turns == found.turns
+
+    deadline = time.monotonic() + 60
+    while not seen():
+        assert time.monotonic() < deadline, account.server.log()[-3000:]
+        time.sleep(0.2)
+    with account.server.database.read() as connection:
+        assert analyses.get_of(account.tenant_id, connection, conversation_id) is None
+    assert float(account.balance()["held_rub"]) == 0
 
 
 def test_a_conversation_is_analysed_when_its_visitor_has_gone(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from store import accounts, communications, index_work, retention, transcriptions
+from store import accounts, communications, index_work, media, retention, transcriptions
 from store.blobs import Blobs
 from store.communications import ContentItem
 from store.database import Database, now
@@ -169,3 +169,43 @@ def test_a_chat_counts_from_its_last_message(database: Database) -> None:
         communications.append_content(tenant.id, connection, chat, [ContentItem("chat_message", "still here")])
         communications.update(tenant.id, connection, chat, title="A chat")
         assert retention.list_expired(tenant.id, connection, before=before, limit=10) == []
+
+
+def test_recordings_have_a_time_of_their_own_and_their_texts_stay(
+    server: RunningServer, account: Account, new_account: Callable[..., Account]
+) -> None:
+    other = new_account()
+    blobs = Blobs(server.settings)
+    old_id, old_key = add_call(server.database, account.tenant_id, days=40)
+    new_id_, new_key = add_call(server.database, account.tenant_id, days=5)
+    _, work_key = add_call(server.database, account.tenant_id, days=40, status="processing")
+    _, foreign_key = add_call(server.database, other.tenant_id, days=40)
+    for key in (old_key, new_key, work_key, foreign_key):
+        blobs.put(key, b"sound")
+    voice = f"{account.tenant_id}/media/{new_id()}"
+    blobs.put(voice, b"a voice message")
+    with server.database.write() as connection:
+        media.create(
+            account.tenant_id,
+            connection,
+            type="audio",
+            mime="audio/ogg",
+            name="voice.ogg",
+            size_bytes=15,
+            blob_key=voice,
+            sha256="",
+            communication_id=old_id,
+        )
+    answer = account.request("PATCH", "/public/v1/settings", json={"audio_retention": 30})
+    assert (answer.status_code, answer.json()["audio_retention"], answer.json()["retention"]) == (200, 30, None)
+    wait_for(lambda: not blobs.exists(old_key) and not blobs.exists(voice), server)
+    assert [blobs.exists(key) for key in (new_key, work_key, foreign_key)] == [True, True, True]
+    assert account.get(f"/public/v1/media/{old_id}").status_code == 404
+    assert account.get(f"/public/v1/media/{new_id_}").status_code == 200
+    details = account.get("/public/v1/communications", params={"id": old_id})
+    assert details.status_code == 200
+    assert WORD in details.text
+    wait_for(lambda: old_id in found(account), server)
+    entries = account.get("/public/v1/audit").json()["items"]
+    assert [each["details"] for each in entries if each["action"] == "audio.deleted"] != []
+    assert account.request("PATCH", "/public/v1/settings", json={"audio_retention": 0}).status_code == 400

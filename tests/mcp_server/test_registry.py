@@ -48,6 +48,9 @@ def tenant(*features: str) -> Tenant:
         voices_enabled=False,
         camera_limit=4,
         camera_days=30,
+        audio_days=None,
+        paused_since=None,
+        deleting_since=None,
         created_at=moment,
         updated_at=moment,
     )

@@ -172,7 +172,7 @@ class ScriptedSite:
         self._server = None
 
     def _page(self, _request: Request) -> Response:
-        text = (self.folder / "index.html").read_text(encoding="utf-8").replace(KEY_PLACE, KEY_PLACE + self.key, 1)
+        text = (self.folder / "demo.html").read_text(encoding="utf-8").replace(KEY_PLACE, KEY_PLACE + self.key, 1)
         return HTMLResponse(text, headers=SECURITY_HEADERS)
 
     def _config(self, request: Request) -> Response:

@@ -32,3 +32,18 @@ def test_the_list_leads_to_a_page_and_a_page_to_its_parts_without_scripts(
 def test_320_pixels_need_no_sideways_scrolling(server: RunningServer, open_at: OpenAt) -> None:
     page = open_at(server.url + "/docs/mcp.md", viewport=NARROW)
     assert width_over(page) == 0
+
+
+def test_guides_and_operations_are_found_from_one_field(server: RunningServer, open_at: OpenAt) -> None:
+    page = open_at(server.url + "/docs/", java_script_enabled=False, viewport=NARROW)
+    page.get_by_role("searchbox").fill("delete the account with everything")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("link", name="Delete the account with everything")).to_be_visible()
+    assert width_over(page) == 0
+    page.get_by_role("link", name="Privacy › Deleting the account").click()
+    expect(page.get_by_role("heading", name="Deleting the account")).to_be_in_viewport()
+
+
+def test_the_search_page_has_no_axe_finding(server: RunningServer, open_at: OpenAt) -> None:
+    for query in ("webhook", "xyzzyqq"):
+        assert findings(open_at(f"{server.url}/docs/search?q={query}")) == []

@@ -1,4 +1,4 @@
-"""The demo site at `/`: the invented company's page with the widget on it, and how to connect to it."""
+"""The demo site at `/demo`: the invented company's page with the widget on it, and how to connect to it."""
 
 from __future__ import annotations
 

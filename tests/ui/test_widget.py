@@ -177,6 +177,57 @@ def test_a_new_conversation_is_a_new_visitor(page: Page, site: ScriptedSite) -> 
     expect(page.locator(".own")).to_have_text("Second?")
 
 
+def another_tab(page: Page) -> Page:
+    tab = page.context.new_page()
+    tab.goto(page.url)
+    return opened(tab)
+
+
+def test_tabs_share_their_first_conversation(page: Page, site: ScriptedSite) -> None:
+    other = another_tab(page)
+    site.answers("One.")
+    ask(page, "First?")
+    expect(answer(page)).to_have_text("One.")
+    site.answers("Two.")
+    ask(other, "Second?")
+    expect(answer(other)).to_have_text("Two.")
+    page.reload()
+    opened(page)
+    expect(page.locator(".own")).to_have_text(["First?", "Second?"])
+
+
+def test_a_conversation_that_one_tab_has_left_does_not_come_back_by_another(page: Page, site: ScriptedSite) -> None:
+    site.answers("One.")
+    ask(page, "First?")
+    expect(answer(page)).to_have_text("One.")
+    other = another_tab(page)
+    expect(other.locator(".own")).to_have_text("First?")
+    page.get_by_role("button", name="New conversation").click()
+    site.expired |= set(site.tokens)
+    site.answers("Two.")
+    ask(other, "Second?")
+    expect(answer(other)).to_have_text("Two.")
+    page.reload()
+    opened(page)
+    expect(page.get_by_role("button", name="How much is delivery?")).to_be_visible()
+    expect(page.locator(".own")).to_have_count(0)
+
+
+def test_focus_stays_in_the_panel_when_what_was_pressed_is_gone(page: Page, site: ScriptedSite) -> None:
+    site.answers("450 roubles.")
+    page.get_by_role("button", name="How much is delivery?").press("Enter")
+    expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    expect(answer(page)).to_have_text("450 roubles.")
+    page.get_by_role("button", name="New conversation").press("Enter")
+    expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    site.contact_status = 503
+    page.get_by_role("button", name="Talk to a person").press("Enter")
+    page.get_by_role("button", name="Ask for a person").press("Enter")
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
+
+
 def test_a_history_that_comes_late_brings_no_old_conversation_back(page: Page, site: ScriptedSite) -> None:
     site.answers("One.")
     ask(page, "First?")

@@ -55,6 +55,7 @@ const en: Texts = {
     answer_text:
       "The assistant in the corner answers from our tariffs, instructions and conversations, and shows where it read it. If it cannot help, it calls a person.",
     demo: "An invented company: this is the demonstration site of Parley.",
+    parley: "What is Parley?",
     docs: "Documentation",
     api: "API",
   },
@@ -123,6 +124,7 @@ const ru: Texts = {
     answer_text:
       "Ассистент в углу страницы отвечает по нашим тарифам, инструкциям и разговорам и показывает, где это прочёл. Если не справится — позовёт человека.",
     demo: "Компания выдумана: это демонстрационный сайт Parley.",
+    parley: "Что такое Parley?",
     docs: "Документация",
     api: "API",
   },

@@ -20,6 +20,15 @@ export class Visitor {
   constructor(key: string) {
     this.name = `parley.visitor.${key}`;
     this.kept = read(this.name);
+    addEventListener("storage", (event) => event.key === this.name && this.hear());
+  }
+
+  /** Another tab remembers something else now: a first conversation is this tab's too, one that was left is past. */
+  private hear(): void {
+    const { token, renewal, seen } = read(this.name);
+    if (!this.is_known) this.kept = read(this.name);
+    else if (token || renewal) this.kept.seen = seen;
+    else this.is_past = true;
   }
 
   /** A token that is still good, as far as the clock says. */

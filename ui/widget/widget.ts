@@ -50,7 +50,7 @@ export class Widget {
     private readonly launch: Launch,
     private readonly root: HTMLElement,
     public texts: Texts,
-    readonly draw: () => void,
+    private readonly render: () => void,
   ) {
     this.beginConversation();
     this.dark.addEventListener("change", () => this.dress());
@@ -124,6 +124,14 @@ export class Widget {
       if (this.view === "contact") this.show("chat");
       else this.close();
     } else if (event.key === "Tab" && this.full.matches) keepFocusInside(event, this.panel);
+  }
+
+  /** Whoever stood on what is gone now, or pressed what may not be pressed any more, stays in the panel. */
+  draw(): void {
+    const { shadow } = this.launch;
+    const stood = shadow.activeElement;
+    this.render();
+    if (stood && (!shadow.activeElement || stood.matches(":disabled"))) this.focus();
   }
 
   startOver(): void {

@@ -1,0 +1,144 @@
+"""What `parley backup` and `parley restore` do, over the database, the blobs and the secret key of the settings."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from accounts.keys import Keyring
+from rag.embedding import choose_embedder
+from rag.index_places import index_name
+from store import backups, index_work, migrate
+from store.backups import Manifest
+from store.blobs import Blobs
+from store.database import Database
+from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from store.settings import Settings
+
+_OWN = (
+    "jobs.sqlite3",
+    "jobs.sqlite3-wal",
+    "jobs.sqlite3-shm",
+    "index",
+    "work",
+    "document-work",
+    "uploads",
+    "worker.id",
+)
+
+
+def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
+    """A row that tells what was copied. Raises InvalidRequest where the path is taken."""
+    database = Database(settings)
+    try:
+        schema = migrate.current_revision(database)
+        if schema is None:
+            raise NotFound(f"There is no database to back up: {database.shown_url}")
+        with backups.open_target(path) as target:
+            keyring = Keyring.of(settings)
+            manifest = backups.back_up(
+                settings, database, target, schema=schema, installation_id=keyring.installation_id
+            )
+    finally:
+        database.close()
+    return _row(path, manifest)
+
+
+def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, Any]:
+    """A row that tells what was restored. Raises Conflict where something would be overwritten, or a server runs;
+    BackupDamaged before anything is touched."""
+    if not path.exists():
+        raise NotFound(f"There is no backup at {path}")
+    data_dir = settings.data_dir.absolute()
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_beside_a_server(data_dir)
+    database = Database(settings)
+    staged = Path(tempfile.mkdtemp(prefix="restore-", dir=data_dir))
+    try:
+        if not force and (what := _what_is_there(settings, database)):
+            raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
+        manifest = backups.unpack(path, staged)
+        _check_fits(settings, database, manifest, staged)
+        _put(settings, database, staged, force=force)
+    finally:
+        database.close()
+        shutil.rmtree(staged, ignore_errors=True)
+    return _row(path, manifest)
+
+
+def _check_fits(settings: Settings, database: Database, manifest: Manifest, staged: Path) -> None:
+    """Raises InvalidRequest, before anything is touched."""
+    kind = "sqlite" if database.is_sqlite else "postgresql"
+    if manifest.database != kind:
+        raise InvalidRequest(f"The backup is of {manifest.database}, and the settings name {kind}.")
+    if not migrate.is_known(manifest.schema):
+        raise InvalidRequest("The backup was made by a newer Parley: restore it with that one.")
+    given = settings.secret_key.get_secret_value()
+    secret = staged / backups.SECRET
+    if given:
+        keyring = Keyring.of(settings)
+    elif secret.is_file():
+        keyring = Keyring(secret.read_bytes())
+    else:
+        raise InvalidRequest("The backup's secret key came from PARLEY_SECRET_KEY: set it to the same value.")
+    if keyring.installation_id != manifest.installation_id:
+        raise InvalidRequest("PARLEY_SECRET_KEY is not the backup's: no key of its accounts would be known any more.")
+
+
+def _put(settings: Settings, database: Database, staged: Path, *, force: bool) -> None:
+    data_dir = settings.data_dir.absolute()
+    if force:
+        for name in _OWN:
+            _remove(data_dir / name)
+        for entry in list(Blobs(settings).list_all()):
+            Blobs(settings).delete(entry.key)
+    for name in backups.OTHERS:
+        _remove(data_dir / name)
+        if (staged / name).is_file():
+            shutil.move(staged / name, data_dir / name)
+            (data_dir / name).chmod(0o600)
+    backups.put_blobs(settings, staged)
+    backups.put_database(database, staged, replace=force)
+    # An index elsewhere, a Qdrant server's say, is of another moment than what was restored.
+    if migrate.is_current(database):
+        with database.write() as connection:
+            index_work.note_refill(connection, index_name(choose_embedder(settings)))
+
+
+def _what_is_there(settings: Settings, database: Database) -> str | None:
+    if (settings.data_dir / backups.SECRET).exists():
+        return str(settings.data_dir / backups.SECRET)
+    if next(Blobs(settings).list_all(), None) is not None:
+        return "A blob store with blobs in it"
+    return database.shown_url if backups.has_tables(database) else None
+
+
+def _refuse_beside_a_server(data_dir: Path) -> None:
+    """Raises Unavailable while a server works on the folder."""
+    for path in data_dir.glob("worker-*.lock"):
+        with path.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Unavailable("A server works on this data folder: stop it first.") from None
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _row(path: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "made_at": manifest.made_at,
+        "database": manifest.database,
+        "schema": manifest.schema,
+        "files": len(manifest.files),
+        "bytes": sum(entry.size for entry in manifest.files),
+    }

@@ -1,0 +1,188 @@
+"""A communication as plain text and as subtitles, with headings in the account's language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+_LONGEST_SUBTITLE_MS = 8_000
+"""Of an utterance whose end nobody knows."""
+
+HEADINGS = {
+    "en": {
+        "call": "Call",
+        "chat": "Chat",
+        "email": "Mail",
+        "in": "incoming",
+        "out": "outgoing",
+        "record": "Record",
+        "category": "Category",
+        "people": "People",
+        "score": "Quality",
+        "summary": "Summary",
+        "report": "Report",
+        "facts": "Facts",
+        "commitments": "Commitments",
+        "until": "until",
+        "text": "Conversation",
+        "client": "client",
+        "sales": "sales",
+        "support": "support",
+        "employee": "employee",
+        "unknown": "",
+    },
+    "ru": {
+        "call": "Звонок",
+        "chat": "Чат",
+        "email": "Письма",
+        "in": "входящий",
+        "out": "исходящий",
+        "record": "Запись",
+        "category": "Категория",
+        "people": "Участники",
+        "score": "Качество",
+        "summary": "Резюме",
+        "report": "Отчёт",
+        "facts": "Факты",
+        "commitments": "Обещания",
+        "until": "до",
+        "text": "Разговор",
+        "client": "клиент",
+        "sales": "продажи",
+        "support": "поддержка",
+        "employee": "сотрудник",
+        "unknown": "",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """`start_ms` is from the recording's start, `at` absolute, in the account's time zone."""
+
+    who: str
+    text: str
+    start_ms: int | None = None
+    end_ms: int | None = None
+    at: datetime | None = None
+    files: Sequence[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export shows. `people` are names with roles, `commitments` texts with deadlines."""
+
+    language: Literal["ru", "en"]
+    kind: str
+    channel_type: str
+    direction: str | None
+    at: datetime
+    duration_ms: int | None
+    record_id: str | None
+    category: str | None
+    people: Sequence[tuple[str, str]]
+    summary: str | None
+    report: str | None
+    facts: Sequence[str]
+    commitments: Sequence[tuple[str, str | None]]
+    score_pct: float | None
+    turns: Sequence[Utterance]
+
+    @property
+    def words(self) -> dict[str, str]:
+        return HEADINGS[self.language]
+
+
+def clock(ms: int) -> str:
+    """1:05, or 1:02:03."""
+    seconds = ms // 1000
+    hours, minutes = divmod(seconds // 60, 60)
+    return f"{hours}:{minutes:02d}:{seconds % 60:02d}" if hours else f"{minutes}:{seconds % 60:02d}"
+
+
+def moment_of(turn: Utterance) -> str:
+    """Where in the recording, or when."""
+    if turn.start_ms is not None:
+        return clock(turn.start_ms)
+    return f"{turn.at:%d.%m.%Y %H:%M}" if turn.at else ""
+
+
+def title(exported: Exported) -> str:
+    said = exported.words
+    parts = [said[exported.kind]]
+    if exported.direction and exported.kind == "call":
+        parts.append(said[exported.direction])
+    parts.append(f"{exported.at:%d.%m.%Y %H:%M}")
+    if exported.duration_ms:
+        parts.append(clock(exported.duration_ms))
+    return ", ".join(parts)
+
+
+def facts_about(exported: Exported) -> list[tuple[str, str]]:
+    """What stands under the title: a name and what it is."""
+    said = exported.words
+    shown = []
+    if exported.record_id:
+        shown.append((said["record"], exported.record_id))
+    if exported.category:
+        shown.append((said["category"], exported.category))
+    if exported.people:
+        people = (f"{name} ({said[role]})" if said.get(role) else name for name, role in exported.people)
+        shown.append((said["people"], ", ".join(people)))
+    if exported.score_pct is not None:
+        shown.append((said["score"], f"{exported.score_pct:.0f} %"))
+    return shown
+
+
+def sections(exported: Exported) -> list[tuple[str, list[str]]]:
+    """What analysis found: a heading and its paragraphs."""
+    said = exported.words
+    found: list[tuple[str, list[str]]] = []
+    if exported.summary:
+        found.append((said["summary"], exported.summary.splitlines()))
+    if exported.report:
+        found.append((said["report"], exported.report.splitlines()))
+    if exported.facts:
+        found.append((said["facts"], [f"• {fact}" for fact in exported.facts]))
+    if exported.commitments:
+        lines = [f"• {text}" + (f" ({said['until']} {day})" if day else "") for text, day in exported.commitments]
+        found.append((said["commitments"], lines))
+    return found
+
+
+def as_txt(exported: Exported) -> str:
+    lines = [title(exported), *(f"{name}: {value}" for name, value in facts_about(exported))]
+    for heading, paragraphs in sections(exported):
+        lines += ["", heading.upper(), *paragraphs]
+    lines += ["", exported.words["text"].upper()]
+    for turn in exported.turns:
+        head = " ".join(part for part in (f"[{moment_of(turn)}]" if moment_of(turn) else "", turn.who) if part)
+        said = " ".join([turn.text, *(f"[{name}]" for name in turn.files)]).strip()
+        lines.append(f"{head}: {said}" if head else said)
+    return "\n".join(lines) + "\n"
+
+
+def as_srt(exported: Exported) -> str:
+    """SubRip: numbered subtitles of what has a time, one after another. A blank line ends one, so texts have none."""
+    timed = [turn for turn in exported.turns if turn.start_ms is not None and turn.text.strip()]
+    blocks = []
+    for number, turn in enumerate(timed, 1):
+        start = turn.start_ms or 0
+        end = turn.end_ms if turn.end_ms is not None and turn.end_ms > start else None
+        if end is None:
+            following = timed[number].start_ms if number < len(timed) else None
+            end = min(following or start + _LONGEST_SUBTITLE_MS, start + _LONGEST_SUBTITLE_MS)
+            end = max(end, start + 1)
+        said = " ".join(turn.text.split())
+        who = " ".join(turn.who.split())
+        blocks.append(f"{number}\n{_srt_time(start)} --> {_srt_time(end)}\n{who + ': ' if who else ''}{said}\n")
+    return "\n".join(blocks)
+
+
+def _srt_time(ms: int) -> str:
+    seconds, rest = divmod(ms, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{seconds:02d},{rest:03d}"

@@ -1,0 +1,114 @@
+"""The Public layer's export of a communication as a file: text, subtitles, JSON or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from starlette.responses import Response
+
+from api.communications import CommunicationQuery, read_communication
+from api.export_pdf import as_pdf
+from api.export_texts import Exported, Utterance, as_srt, as_txt
+from api.http import Call, NoInput, Operation, Query
+from api.media import disposition
+from ingest.analysis.catalogs import category_label
+from store import analysis, communications, details, speakers
+from store.errors import InvalidRequest, NotFound
+
+Format = Literal["txt", "srt", "json", "pdf"]
+
+_MEDIA_TYPES = {
+    "txt": "text/plain; charset=utf-8",
+    "srt": "application/x-subrip; charset=utf-8",
+    "json": "application/json",
+    "pdf": "application/pdf",
+}
+_WRITERS: dict[str, Callable[[Exported], bytes]] = {
+    "txt": lambda exported: as_txt(exported).encode(),
+    "srt": lambda exported: as_srt(exported).encode(),
+    "pdf": as_pdf,
+}
+
+
+class ExportQuery(Query):
+    """`srt` is for calls alone, whose turns have times."""
+
+    format: Format
+
+
+def export_communication(call: Call[ExportQuery, NoInput]) -> Response:
+    communication_id, wanted = call.path_id("communication_id", "communication"), call.query.format
+    exported = _exported(call, communication_id)
+    if wanted == "srt" and not any(turn.start_ms is not None for turn in exported.turns):
+        raise InvalidRequest("format: srt is for recordings, whose turns have times.", param="format")
+    if wanted == "json":
+        whole = Call(call.request, call.services, call.caller, CommunicationQuery(id=communication_id), NoInput())
+        content = bytes(read_communication(whole).body)
+    else:
+        content = _WRITERS[wanted](exported)
+    name = f"{exported.kind}-{exported.at:%Y-%m-%d-%H%M}.{wanted}"
+    headers = {
+        "Content-Disposition": disposition(name, "attachment"),
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(content, media_type=_MEDIA_TYPES[wanted], headers=headers)
+
+
+def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Exported:
+    tenant = call.principal.tenant
+    with call.services.database.read() as connection:
+        found = details.find_newest(call.tenant_id, connection, communication_id=communication_id)
+        if found is None:
+            raise NotFound("No such communication.")
+        content = communications.list_content(call.tenant_id, connection, communication_id)
+        people = speakers.list_participants(call.tenant_id, connection, communication_id)
+        items = analysis.list_items(call.tenant_id, connection, communication_id)
+    row, zone = found.communication, ZoneInfo(tenant.time_zone)
+    names = {person.label: person.name or person.external_id or "" for person in people if person.label}
+    return Exported(
+        language="ru" if tenant.language == "ru" else "en",
+        kind=row.kind,
+        channel_type=row.channel_type,
+        direction=row.direction,
+        at=row.occured_at.astimezone(zone),
+        duration_ms=row.duration_ms,
+        record_id=row.request_record_id,
+        category=category_label(found.category, tenant.language),
+        people=[(person.name or person.external_id or "?", person.role) for person in people],
+        summary=found.summary_text,
+        report=found.user_summary,
+        facts=[item.content for item in items if item.item_type == "criteria"],
+        commitments=[
+            (item.content, (item.meta or {}).get("deadline")) for item in items if item.item_type == "commitment"
+        ],
+        score_pct=found.evaluation.score_pct if found.evaluation else None,
+        turns=[
+            Utterance(
+                who=names.get(item.label or "") or item.label or "",
+                text=item.text,
+                start_ms=item.start_ms,
+                end_ms=item.end_ms,
+                at=item.at.astimezone(zone) if item.at else None,
+                files=[str(media.get("name") or media.get("type") or "") for media in item.media],
+            )
+            for _, item in content
+        ],
+    )
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/v1/communications/{communication_id}/export",
+        export_communication,
+        "Export a communication",
+        response=None,
+        query=ExportQuery,
+        content="*/*",
+        errors=(400, 401, 404),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Deleting an account with everything it has: rows, index, blobs, jobs and what they keep on disk.
+
+It is closed in the transaction that orders it. The rest is done by sweeps, batch by batch, each of which may be cut off
+anywhere; the account's own row goes last, once a pass found nothing more. A grace was weighed and left out: who asks
+for deletion types the account's name, and wants to know at once that nobody reads it any more.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import timedelta
+
+import structlog
+
+from ingest import calls
+from ingest.call_work import folder_of
+from ingest.workshop import Workshop, workshop
+from store import account_rows, accounts, transcriptions
+from store.accounts import Tenant
+from store.camera_events import EVENT_PICTURES
+from store.database import Connection, now
+
+log = structlog.get_logger(__name__)
+
+_AT_ONCE = 500
+_SWEEP_S = 20.0
+_SETTLES_AFTER_SWEEPS = 2
+
+
+def begin(tenant: Tenant, connection: Connection, *, actor: str) -> None:
+    """Closes the account for good, in the caller's transaction; `sweep` does the rest."""
+    account_rows.begin_deletion(tenant.id, connection)
+    log.warning("an account is deleted with everything it has", tenant_id=tenant.id, actor=actor)
+
+
+def sweep() -> None:
+    """Goes on with what is being deleted, and begins with what was paused for too long."""
+    house = workshop()
+    _delete_long_paused(house)
+    with house.database.read() as connection:
+        deleting = account_rows.list_deleting(connection)
+    settles = timedelta(seconds=_SETTLES_AFTER_SWEEPS * house.settings.sweep_s)
+    until_s = time.monotonic() + _SWEEP_S
+    for tenant_id, since in deleting:
+        try:
+            found = erase(house, tenant_id, until_s=until_s)
+        # One account's broken shard must not keep the others' deletions waiting.
+        except Exception:
+            log.exception("an account could not be deleted yet", tenant_id=tenant_id)
+            continue
+        # What was in work when it was closed may write for a moment more.
+        if found == 0 and now() - since > settles:
+            with account_rows.erasing(house.database) as connection:
+                account_rows.end_deletion(tenant_id, connection)
+            account_rows.finish_erasing(house.database)
+            log.warning("an account is deleted", tenant_id=tenant_id)
+
+
+def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
+    """One pass over all that the account has; how much there was of it. Stops early at `until_s`."""
+    found = house.jobs.forget(tenant_id)
+    _stop_calls(house, tenant_id)
+    for table in account_rows.tables():
+        while time.monotonic() < until_s:
+            with account_rows.erasing(house.database) as connection:
+                deleted = account_rows.delete_some(tenant_id, connection, table, limit=_AT_ONCE)
+            found += deleted
+            if deleted < _AT_ONCE:
+                break
+        else:
+            return max(found, 1)
+    house.indexes.delete_tenant(tenant_id)
+    for prefix in (tenant_id, f"{EVENT_PICTURES}/{tenant_id}"):
+        found += house.blobs.delete_prefix(prefix)
+        house.blobs.remove_folder(prefix)
+    return found
+
+
+def _stop_calls(house: Workshop, tenant_id: str) -> None:
+    with house.database.read() as connection:
+        unfinished = transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
+    for owner, task_id in unfinished:
+        if owner == tenant_id:
+            calls.stop_work(house, task_id)
+            shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
+
+
+def _delete_long_paused(house: Workshop) -> None:
+    with house.database.write(durable=False) as connection:
+        account_rows.note_pauses(connection)
+    days = house.settings.delete_paused_days
+    if not days:
+        return
+    with house.database.read() as connection:
+        paused = account_rows.list_long_paused(connection, days=days)
+    for tenant_id in paused:
+        with house.database.write() as connection:
+            _begin_where_still_paused(tenant_id, connection)
+
+
+def _begin_where_still_paused(tenant_id: str, connection: Connection) -> None:
+    tenant = accounts.get_tenant(tenant_id, connection, lock=True)
+    if tenant is not None and not tenant.is_active:
+        begin(tenant, connection, actor="paused for too long")

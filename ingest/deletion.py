@@ -1,0 +1,74 @@
+"""Deletion of communications with everything that belongs to them, by hand or since they are over their time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+
+from accounts import ledger
+from ingest import analyses as orders
+from ingest import calls, import_media
+from ingest.analysis.memory import without_sources
+from ingest.timelines import do_index_work
+from ingest.workshop import Workshop
+from store import analyses, analysis, audit, communications, index_work, retention, speakers, transcriptions
+from store.database import Connection
+from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
+
+log = structlog.get_logger(__name__)
+
+
+def remove(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> list[IndexWork]:
+    """Deletes communications with timeline, audio, files, analysis and what they taught, in the caller's transaction:
+    the work that index and blobs now have to follow with, committed with it."""
+    remembered = analysis.speakers_remembered_from(tenant_id, connection, communication_ids)
+    _forget_history(tenant_id, connection, communication_ids)
+    blobs = retention.remove(tenant_id, connection, communication_ids)
+    work = [
+        index_work.add(tenant_id, connection, action=FORGET_COMMUNICATION, subject_id=communication_id)
+        for communication_id in communication_ids
+    ]
+    work += [
+        index_work.add(tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id) for speaker_id in remembered
+    ]
+    work += [
+        index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=task_id, blob_key=blob_key)
+        for task_id, blob_key in blobs
+    ]
+    return work + import_media.forget(tenant_id, connection, communication_ids)
+
+
+def delete_communication(house: Workshop, tenant_id: str, communication_id: str, *, actor: str) -> bool:
+    """Deletes one, whatever is still in work for it: that is called off, and what was not done costs nothing. False
+    where there is none."""
+    with house.database.read() as connection:
+        task = transcriptions.newest_of(tenant_id, connection, communication_id)
+    if task is not None and task[1] in transcriptions.UNFINISHED:
+        calls.cancel(tenant_id, task[0])
+    with house.database.write() as connection:
+        if not communications.lock(tenant_id, connection, communication_id):
+            return False
+        order = analyses.get_of(tenant_id, connection, communication_id)
+        if order is not None and order.status != "done":
+            ledger.charge(tenant_id, connection, hold_key=order.hold_key, description=orders.description(order))
+        work = remove(tenant_id, connection, [communication_id])
+        audit.add(tenant_id, connection, actor=actor, action="communication.deleted", subject=communication_id)
+    for each in work:
+        try:
+            do_index_work(house, each)
+        # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
+        except Exception:
+            log.exception("the index could not follow", subject=each.subject_id, action=each.action)
+    return True
+
+
+def _forget_history(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> None:
+    """Takes what these conversations said out of the history of facts that replaced it."""
+    people = speakers.list_participants_of(tenant_id, connection, list(communication_ids))
+    ids = sorted({person.id for attending in people.values() for person in attending})
+    for item in analysis.list_memory(tenant_id, connection, ids):
+        meta = item.meta or {}
+        kept = without_sources(meta, list(communication_ids))
+        if kept != meta:
+            analysis.set_meta(tenant_id, connection, item.id, kept)

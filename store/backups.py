@@ -1,0 +1,339 @@
+"""Backups: everything that a restored server needs, copied while this one runs, each file with its checksum.
+
+The order makes it whole: blobs, then the database as it is at one moment, then the blobs that came meanwhile. A blob is
+stored before the row that names it and never changes, so each that the copied rows name is there. The index is not
+copied: its files change under the server's hands, and it is made again from the rest. Neither are the records of jobs,
+whose steps belong to another moment than the rows: what was in work begins again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import sqlalchemy as sa
+
+from store.blobs import BlobMissing, Blobs, check_key
+from store.database import Database, now
+from store.errors import InvalidRequest, Unavailable
+from store.settings import Settings
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SQLITE, DUMP = "database.sqlite3", "database.dump"
+SECRET = "secret.key"  # noqa: S105 - the name of a file
+OTHERS = (SECRET, "demo.json")
+_BLOBS = "blobs/"
+_PIECE_BYTES = 1024 * 1024
+_JOBS_SCHEMA = "dbos"
+
+
+class BackupDamaged(InvalidRequest):
+    """A file of the backup is missing, or is not what the manifest says."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(slots=True)
+class Manifest:
+    """`schema` is the revision of the database, `installation_id` names the secret key that goes with it."""
+
+    made_at: str
+    database: str
+    schema: str
+    installation_id: str
+    files: list[FileEntry] = field(default_factory=list)
+    format: int = FORMAT
+
+    def text(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode()
+
+    @classmethod
+    def of(cls, text: bytes) -> Manifest:
+        """Raises BackupDamaged."""
+        try:
+            values = json.loads(text)
+            files = [FileEntry(**each) for each in values.pop("files")]
+            found = cls(**values, files=files)
+        except (ValueError, TypeError, KeyError) as error:
+            raise BackupDamaged("The backup's manifest cannot be read.") from error
+        if found.format != FORMAT:
+            raise BackupDamaged(f"The backup has format {found.format}, and this Parley reads {FORMAT}.")
+        return found
+
+
+class Target(Protocol):
+    def add(self, path: str, size: int, pieces: Iterable[bytes]) -> str:
+        """Stores a file; its SHA-256 in hex."""
+        ...
+
+
+class FolderTarget:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, path: str, size: int, pieces: Iterable[bytes]) -> str:
+        place = self._folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256()
+        with place.open("xb") as file:
+            for piece in pieces:
+                file.write(piece)
+                digest.update(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        return digest.hexdigest()
+
+
+class TarTarget:
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+
+    def add(self, path: str, size: int, pieces: Iterable[bytes]) -> str:
+        reader = _Pieces(pieces)
+        entry = tarfile.TarInfo(path)
+        entry.size, entry.mode, entry.mtime = size, 0o600, int(now().timestamp())
+        self._archive.addfile(entry, reader)  # type: ignore[arg-type]
+        return reader.digest.hexdigest()
+
+
+class _Pieces:
+    """Reads as a file what comes in pieces, and sums it up."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._rest = b""
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        while len(self._rest) < size and (piece := next(self._pieces, b"")):
+            self._rest += piece
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        self.digest.update(taken)
+        return taken
+
+
+@contextmanager
+def open_target(path: Path) -> Iterator[Target]:
+    """A tar file where the path ends so, else a folder, which is made. It stands under its name once it is whole.
+
+    Raises InvalidRequest where something is there already."""
+    if path.exists() and (path.is_file() or any(path.iterdir())):
+        raise InvalidRequest(f"{path} is there already, and is not overwritten.")
+    partial = path.with_name(path.name + ".partial")
+    before = os.umask(0o077)
+    try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".tar":
+            with partial.open("wb") as file:
+                with tarfile.open(fileobj=file, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+                    yield TarTarget(archive)
+                file.flush()
+                os.fsync(file.fileno())
+        else:
+            partial.mkdir()
+            yield FolderTarget(partial)
+            if path.is_dir():
+                path.rmdir()
+        partial.rename(path)
+    except BaseException:
+        _remove(partial)
+        raise
+    finally:
+        os.umask(before)
+
+
+def back_up(settings: Settings, database: Database, target: Target, *, schema: str, installation_id: str) -> Manifest:
+    """Copies everything; the manifest, which is stored last."""
+    blobs = Blobs(settings)
+    kind = "sqlite" if database.is_sqlite else "postgresql"
+    manifest = Manifest(now().isoformat(timespec="seconds"), kind, schema, installation_id)
+    done: set[str] = set()
+    _add_blobs(blobs, target, manifest, done)
+    scratch = settings.data_dir.absolute() / f"backup-{os.getpid()}.partial"
+    try:
+        _dump(database, scratch)
+        _add_file(target, manifest, SQLITE if database.is_sqlite else DUMP, scratch)
+    finally:
+        scratch.unlink(missing_ok=True)
+    for name in OTHERS:
+        if (settings.data_dir / name).is_file():
+            _add_file(target, manifest, name, settings.data_dir / name)
+    _add_blobs(blobs, target, manifest, done)
+    text = manifest.text()
+    target.add(MANIFEST, len(text), [text])
+    return manifest
+
+
+def _add_blobs(blobs: Blobs, target: Target, manifest: Manifest, done: set[str]) -> None:
+    for entry in blobs.list_all():
+        if entry.key in done:
+            continue
+        try:
+            size = blobs.size(entry.key)
+            pieces = blobs.stream(entry.key)
+        except BlobMissing:  # deleted meanwhile
+            continue
+        path = _BLOBS + entry.key
+        manifest.files.append(FileEntry(path, size, target.add(path, size, pieces)))
+        done.add(entry.key)
+
+
+def _add_file(target: Target, manifest: Manifest, path: str, source: Path) -> None:
+    with source.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        manifest.files.append(FileEntry(path, size, target.add(path, size, _pieces_of(file))))
+
+
+def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: file.read(_PIECE_BYTES), b"")
+
+
+def _dump(database: Database, path: Path) -> None:
+    """The database as it is at one moment. On SQLite all pages in one step: readers keep no writer waiting, while a
+    copy in several steps would begin anew with each write of another process."""
+    path.unlink(missing_ok=True)
+    if database.is_sqlite:
+        source_path = sa.make_url(database.url).database
+        with (
+            closing(sqlite3.connect(f"file:{source_path}?mode=ro", uri=True, timeout=60)) as source,
+            closing(sqlite3.connect(path)) as copy,
+        ):
+            source.backup(copy, pages=-1)
+            # In one file, without a log beside it.
+            copy.execute("PRAGMA journal_mode=DELETE").close()
+        return
+    _run(["pg_dump", "--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}", f"--file={path}"], database)
+
+
+def _run(command: list[str], database: Database) -> None:
+    """Raises Unavailable where the program is missing or fails."""
+    url = sa.make_url(database.url)
+    address = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
+    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    try:
+        ended = subprocess.run(
+            [*command, f"--dbname={address}"], env=environment, capture_output=True, check=False, text=True
+        )
+    except FileNotFoundError:
+        raise Unavailable(f"{command[0]} is not installed: PostgreSQL's client programs are needed.") from None
+    if ended.returncode != 0:
+        raise Unavailable(f"{command[0]} failed: {ended.stderr.strip()[-500:]}")
+
+
+# Restoring
+
+
+def unpack(path: Path, folder: Path) -> Manifest:
+    """Copies a backup into an empty folder and checks every file. Raises BackupDamaged."""
+    entries = _entries_of_folder(path) if path.is_dir() else _entries_of_tar(path)
+    found: dict[str, FileEntry] = {}
+    target = FolderTarget(folder)
+    try:
+        for name, size, pieces in entries:
+            check_name(name)
+            if name in found:
+                raise BackupDamaged(f"The backup has {name} twice.")
+            found[name] = FileEntry(name, size, target.add(name, size, pieces))
+    except (tarfile.TarError, EOFError) as error:
+        raise BackupDamaged(f"{path} cannot be read to its end.") from error
+    if MANIFEST not in found:
+        raise BackupDamaged("The backup has no manifest: it was not finished, or is no backup.")
+    manifest = Manifest.of((folder / MANIFEST).read_bytes())
+    listed = {entry.path: entry for entry in manifest.files}
+    for name in sorted(listed.keys() | found.keys() - {MANIFEST}):
+        if found.get(name) != listed.get(name):
+            raise BackupDamaged(f"{name} is missing from the backup, or is not what its manifest says.")
+    if (SQLITE if manifest.database == "sqlite" else DUMP) not in listed:
+        raise BackupDamaged("The backup has no database.")
+    return manifest
+
+
+def check_name(name: str) -> None:
+    """Raises BackupDamaged for a name that no backup has: it might lead anywhere."""
+    if name in (MANIFEST, SQLITE, DUMP, *OTHERS):
+        return
+    try:
+        if not name.startswith(_BLOBS):
+            raise ValueError
+        check_key(name.removeprefix(_BLOBS))
+    except ValueError:
+        raise BackupDamaged(f"{name[:200]!r} is no file of a backup.") from None
+
+
+def _entries_of_folder(folder: Path) -> Iterator[tuple[str, int, Iterator[bytes]]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            raise BackupDamaged(f"{path} is a link.")
+        if path.is_file():
+            with path.open("rb") as file:
+                yield path.relative_to(folder).as_posix(), path.stat().st_size, _pieces_of(file)
+
+
+def _entries_of_tar(path: Path) -> Iterator[tuple[str, int, Iterator[bytes]]]:
+    with tarfile.open(path, "r|") as archive:
+        for member in archive:
+            if not member.isfile():
+                raise BackupDamaged(f"{member.name[:200]!r} is no plain file.")
+            file = archive.extractfile(member)
+            assert file is not None
+            yield member.name, member.size, _pieces_of(file)  # type: ignore[arg-type]
+
+
+def put_database(database: Database, folder: Path, *, replace: bool) -> None:
+    """Puts the unpacked database in its place, where the caller saw to it that nothing is lost. What workers noted of
+    themselves goes: they are others."""
+    database.reconnect()  # what is open is of the file that goes
+    if database.is_sqlite:
+        place = Path(str(sa.make_url(database.url).database))
+        for suffix in ("", "-wal", "-shm"):
+            place.with_name(place.name + suffix).unlink(missing_ok=True)
+        shutil.move(folder / SQLITE, place)
+    else:
+        clean = ["--clean", "--if-exists"] if replace else []
+        _run_restore(database, folder / DUMP, clean)
+    with database.restructure() as connection:
+        connection.execute(sa.text("DELETE FROM workers"))
+
+
+def _run_restore(database: Database, dump: Path, options: list[str]) -> None:
+    if options:
+        with database.restructure() as connection:
+            connection.execute(sa.text(f"DROP SCHEMA IF EXISTS {_JOBS_SCHEMA} CASCADE"))
+    _run(["pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", *options, str(dump)], database)
+
+
+def put_blobs(settings: Settings, folder: Path) -> None:
+    blobs = Blobs(settings)
+    root = folder / "blobs"
+    for path in sorted(root.rglob("*")) if root.is_dir() else []:
+        if path.is_file():
+            blobs.put_file(path.relative_to(root).as_posix(), path)
+            path.unlink()
+
+
+def has_tables(database: Database) -> bool:
+    with database.read() as connection:
+        return bool(sa.inspect(connection).get_table_names())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

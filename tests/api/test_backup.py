@@ -1,0 +1,266 @@
+"""`parley backup` under load and `parley restore` elsewhere: everything is there, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api.backup import make_backup, restore_backup
+from store.backups import BackupDamaged
+from store.blobs import Blobs
+from store.database import Database
+from store.errors import Conflict, InvalidRequest, Unavailable
+from store.settings import Settings
+from tests.contract.recordings import tone, wav
+from tests.support.server import Account, RunningServer
+
+WAIT_S = 180.0
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RunningServer]:
+    running = RunningServer(tmp_path / "server", sweep_s="0.5")
+    yield running
+    running.close()
+
+
+def parley(server: RunningServer, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {**server.environment, **{f"PARLEY_{name.upper()}": value for name, value in settings.items()}}
+    command = [sys.executable, "-m", "api.command_line", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=WAIT_S)
+
+
+class Load(threading.Thread):
+    """Adds documents and calls until it is stopped."""
+
+    def __init__(self, account: Account, space_id: str) -> None:
+        super().__init__(daemon=True)
+        self.account, self.space_id = account, space_id
+        self.documents = 0
+        self.statuses: set[int] = set()
+        self._stop_now = threading.Event()
+
+    def run(self) -> None:
+        number = 0
+        while not self._stop_now.is_set():
+            number += 1
+            text = f"# Page {number}\n\nThe gravelmoth number {number} costs {number} roubles.".encode()
+            answer = self.account.upload_document(self.space_id, text, f"{number}.md")
+            self.statuses.add(answer.status_code)
+            self.documents += answer.status_code == 202
+            if number % 5 == 0:
+                self.statuses.add(self.account.upload_audio(wav(tone(1)), f"{number}.wav").status_code)
+
+    def end(self) -> None:
+        self._stop_now.set()
+        self.join(WAIT_S)
+
+
+def restored(server: RunningServer, folder: Path) -> tuple[RunningServer, Account]:
+    """A server over the restored folder, and the account as it calls it."""
+    other = RunningServer.__new__(RunningServer)
+    RunningServer.__init__(other, folder, sweep_s="0.5")
+    return other, Account(other, server_account(server).made)
+
+
+_accounts: dict[str, Account] = {}
+
+
+def server_account(server: RunningServer) -> Account:
+    return _accounts[server.url]
+
+
+@pytest.mark.parametrize("name", ["backup.tar", "backup"])
+def test_a_backup_under_load_restores_to_a_server_that_has_everything(
+    server: RunningServer, tmp_path: Path, name: str
+) -> None:
+    account = server.start().new_client("under load")
+    _accounts[server.url] = account
+    space_id = account.new_space()
+    first = account.add_document(space_id, b"# First\n\nThe copperwhistle costs 40 roubles.", "first.md")
+    call = account.upload_audio(wav(tone(2)), "first.wav").json()
+    account.finished_task(call["task_id"])
+    load = Load(account, space_id)
+    load.start()
+    try:
+        while load.documents < 5:
+            assert load.is_alive(), load.statuses
+            time.sleep(0.05)
+        ended = parley(server, "backup", str(tmp_path / name), "--json")
+    finally:
+        load.end()
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["files"] > 5
+    assert load.statuses == {202}
+    again = parley(server, "backup", str(tmp_path / name))
+    assert again.returncode != 0
+    assert "not overwritten" in again.stderr
+    server.kill()
+
+    folder = tmp_path / "restored"
+    ended = parley(server, "restore", str(tmp_path / name), data_dir=str(folder))
+    assert ended.returncode == 0, ended.stderr
+    assert (folder / "secret.key").stat().st_mode & 0o077 == 0
+    other, same = restored(server, folder)
+    try:
+        other.start()
+        check_everything(other, same, first["id"], call["communication_id"])
+        refused = parley(other, "restore", str(tmp_path / name), "--force")
+        assert refused.returncode != 0
+        assert "stop it first" in refused.stderr
+    finally:
+        other.close()
+    refused = parley(other, "restore", str(tmp_path / name))
+    assert refused.returncode != 0
+    assert "--force" in refused.stderr
+    forced = parley(other, "restore", str(tmp_path / name), "--force")
+    assert forced.returncode == 0, forced.stderr
+
+
+def check_everything(server: RunningServer, account: Account, first_id: str, communication_id: str) -> None:
+    with server.database.read() as connection:
+        documents = connection.execute(sa.text("SELECT id, blob_key FROM kb_documents")).all()
+        tasks = connection.execute(sa.text("SELECT id, communication_id, blob_key FROM transcription_tasks")).all()
+    assert len(documents) >= 5
+    assert len(tasks) >= 1
+    blobs = Blobs(server.settings)
+    assert [row.blob_key for row in (*documents, *tasks) if not blobs.exists(row.blob_key)] == []
+    for row in tasks:
+        # What was in work begins again.
+        account.finished_task(_uuid(row.id))
+        found = account.get("/public/v1/communications", params={"id": _uuid(row.communication_id)})
+        assert found.status_code == 200
+        assert account.get(f"/public/v1/media/{_uuid(row.communication_id)}").status_code == 200
+    for row in documents:
+        assert account.finished_document(_uuid(row.id))["status"] == "success"
+    assert account.finished_document(first_id)["status"] == "success"
+    assert account.get(f"/public/v1/media/{communication_id}").content == wav(tone(2))
+    deadline = time.monotonic() + WAIT_S
+    # The index was not copied: the server fills it from the rest.
+    while "copperwhistle" not in json.dumps(account.call_tool("search_documents", query="copperwhistle")):
+        assert time.monotonic() < deadline, server.log()[-3000:]
+        time.sleep(0.2)
+
+
+def _uuid(text: str) -> str:
+    """As the API writes what SQLite keeps without dashes."""
+    import uuid
+
+    return str(uuid.UUID(text))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> tuple[Settings, Path]:
+    """Settings with a database and a blob, and its backup as a tar."""
+    running = RunningServer(tmp_path / "small")
+    running.new_client("kept")
+    Blobs(running.settings).put("kept/audio/1", b"sound")
+    running.database.close()
+    make_backup(running.settings, tmp_path / "small.tar")
+    return running.settings, tmp_path / "small.tar"
+
+
+def into(folder: Path, **values: Any) -> Settings:
+    return Settings(data_dir=folder, _env_file=None, **values)  # type: ignore[call-arg]
+
+
+def test_a_file_that_was_changed_is_found_before_anything_is_touched(
+    small: tuple[Settings, Path], tmp_path: Path
+) -> None:
+    _, path = small
+    folder = tmp_path / "unpacked"
+    with tarfile.open(path) as archive:
+        archive.extractall(folder, filter="data")
+    blob = folder / "blobs" / "kept" / "audio" / "1"
+    for change in (lambda: blob.write_bytes(b"noise"), blob.unlink, (folder / "manifest.json").unlink):
+        change()
+        with pytest.raises(BackupDamaged):
+            restore_backup(into(tmp_path / "target"), folder, force=False)
+        assert not (tmp_path / "target" / "secret.key").exists()
+        assert list(Blobs(into(tmp_path / "target")).list_all()) == []
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "blobs/../../outside", "other.txt", "blobs/.hidden"])
+def test_a_backup_leads_nowhere_else(small: tuple[Settings, Path], tmp_path: Path, name: str) -> None:
+    path = tmp_path / "hostile.tar"
+    with tarfile.open(path, "w") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = 4
+        archive.addfile(entry, io.BytesIO(b"evil"))
+    with pytest.raises(BackupDamaged):
+        restore_backup(into(tmp_path / "target"), path, force=False)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_a_backup_that_was_cut_off_is_none(small: tuple[Settings, Path], tmp_path: Path) -> None:
+    _, path = small
+    cut = tmp_path / "cut.tar"
+    cut.write_bytes(path.read_bytes()[:-12_000])
+    with pytest.raises(BackupDamaged):
+        restore_backup(into(tmp_path / "target"), cut, force=False)
+
+
+def test_another_secret_key_is_refused(small: tuple[Settings, Path], tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequest, match="PARLEY_SECRET_KEY"):
+        restore_backup(into(tmp_path / "target", secret_key="another"), small[1], force=False)
+
+
+def test_what_is_there_is_not_overwritten(small: tuple[Settings, Path], tmp_path: Path) -> None:
+    settings, path = small
+    with pytest.raises(Conflict, match="force"):
+        restore_backup(settings, path, force=False)
+    assert Blobs(settings).read("kept/audio/1") == b"sound"
+    Blobs(settings).put("later/audio/1", b"later")
+    restore_backup(settings, path, force=True)
+    assert not Blobs(settings).exists("later/audio/1")
+    assert Blobs(settings).read("kept/audio/1") == b"sound"
+
+
+def test_a_backup_is_for_its_owner_alone(small: tuple[Settings, Path]) -> None:
+    assert small[1].stat().st_mode & 0o077 == 0
+
+
+def test_postgresql_goes_by_its_own_dump(postgresql_url: str, tmp_path: Path, postgresql_cluster: str) -> None:
+    from tests.support import postgresql
+
+    running = RunningServer(tmp_path / "pg", database_url=postgresql_url)
+    account = running.new_client("kept")
+    Blobs(running.settings).put(f"{account.tenant_id}/audio/1", b"sound")
+    running.database.close()
+    made = make_backup(running.settings, tmp_path / "pg.tar")
+    assert made["database"] == "postgresql"
+    target = into(tmp_path / "target", database_url=postgresql.new_database(postgresql_cluster))
+    restore_backup(target, tmp_path / "pg.tar", force=False)
+    with pytest.raises(Conflict):
+        restore_backup(target, tmp_path / "pg.tar", force=False)
+    restore_backup(target, tmp_path / "pg.tar", force=True)
+    database = Database(target)
+    try:
+        with database.read() as connection:
+            names = connection.execute(sa.text("SELECT external_id FROM tenants")).scalars().all()
+        assert list(names) == ["kept"]
+    finally:
+        database.close()
+    assert Blobs(target).read(f"{account.tenant_id}/audio/1") == b"sound"
+
+
+def test_without_the_programs_of_postgresql_it_says_so(
+    postgresql_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = RunningServer(tmp_path / "pg", database_url=postgresql_url)
+    running.database.close()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(Unavailable, match="pg_dump is not installed"):
+        make_backup(running.settings, tmp_path / "pg.tar")
+    assert not list(tmp_path.glob("pg.tar*"))

@@ -1,0 +1,78 @@
+"""What a viewer, an operator and an owner may do by the cabinet's cookie, over the whole table of access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from api.app import LAYERS
+from store.ids import new_id
+from store.operators import ROLES
+from tests.contract.access import KEYED, Owner, Row, make_owner
+from tests.support.cabinet import add_operator, signed_in
+from tests.support.server import RunningServer
+
+NEEDED = {
+    (operation.method, prefix + operation.path): operation.needed_role
+    for layer, (prefix, operations) in LAYERS.items()
+    if layer != "integration"
+    for operation in operations
+}
+REFUSED = [(row, role) for row in KEYED for role in ROLES if ROLES.index(role) < ROLES.index(row.needed_role)]
+
+
+@pytest.fixture(scope="module")
+def owner(server: RunningServer) -> Owner:
+    return make_owner(server.new_client("owner with people"))
+
+
+@pytest.fixture(scope="module")
+def browsers(owner: Owner) -> Iterator[dict[str, httpx2.Client]]:
+    with signed_in(owner.account, "viewer") as viewer, signed_in(owner.account, "operator") as operator:
+        yield {"viewer": viewer, "operator": operator}
+
+
+def test_every_operation_needs_the_role_that_the_table_says() -> None:
+    assert {(row.method, row.path): row.needed_role for row in KEYED} == NEEDED
+
+
+@pytest.mark.parametrize(("row", "role"), REFUSED, ids=lambda value: value.name if isinstance(value, Row) else value)
+def test_who_has_less_than_the_role_is_refused(
+    owner: Owner, browsers: dict[str, httpx2.Client], row: Row, role: str
+) -> None:
+    answer = browsers[role].request(row.method, owner.url(row), **owner.options(row))
+    assert answer.status_code == 403, answer.text
+    error = answer.json()["error"]
+    assert (error["type"], error["code"]) == ("permission_error", "role_not_allowed")
+
+
+@pytest.mark.parametrize("row", [row for row in KEYED if row.needed_role == "viewer"], ids=lambda row: str(row.name))
+def test_a_viewer_reads_what_a_key_reads(owner: Owner, browsers: dict[str, httpx2.Client], row: Row) -> None:
+    options = owner.options(row)
+    by_key = owner.account.request(row.method, owner.url(row), **options)
+    assert browsers["viewer"].request(row.method, owner.url(row), **options).status_code == by_key.status_code
+
+
+def test_an_operator_works_with_content(owner: Owner, browsers: dict[str, httpx2.Client]) -> None:
+    made = browsers["operator"].post("/public/v1/kb/spaces", json={"name": f"Space {new_id()}", "description": ""})
+    assert made.status_code == 201, made.text
+    path = f"/public/v1/kb/spaces/{made.json()['id']}"
+    assert browsers["operator"].patch(path, json={"name": "Other"}).status_code == 200
+    assert browsers["operator"].delete(path).status_code == 204
+
+
+def test_another_role_is_in_force_at_once_and_so_is_a_removal(owner: Owner) -> None:
+    email = f"{new_id()}@shop.example"
+    add_operator(owner.account, "owner")  # else this one would be the last
+    with signed_in(owner.account, "viewer", email) as browser:
+        listed = owner.account.get("/public/v1/operators", params={"limit": 100}).json()["items"]
+        (operator_id,) = [each["id"] for each in listed if each["email"] == email]
+        path = f"/public/v1/operators/{operator_id}"
+        assert browser.patch("/public/v1/settings", json={}).status_code == 403
+        assert owner.account.request("PATCH", path, json={"role": "owner"}).status_code == 200
+        assert browser.patch("/public/v1/settings", json={}).status_code == 200
+        assert owner.account.request("DELETE", path).status_code == 204
+        assert browser.get("/public/v1/settings").status_code == 401
+        assert browser.get("/cabinet").status_code == 401

@@ -1,0 +1,193 @@
+"""Deleting an account takes everything it has, wherever it is, and nothing of another's."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from store import account_rows, accounts
+from store.accounts import tenants
+from store.database import now
+from tests.contract.access import SECRET, make_owner
+from tests.contract.recordings import tone, wav
+from tests.support.server import Account, RunningServer
+
+WAIT_S = 180.0
+OTHER = "brickmoth"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
+    opened: list[RunningServer] = []
+
+    def start(**settings: str) -> RunningServer:
+        running = RunningServer(
+            tmp_path / "server", sweep_s="0.5", payment_provider="sandbox", mcp_requests_per_minute="100000", **settings
+        )
+        opened.append(running)
+        return running.start()
+
+    yield start
+    for running in opened:
+        running.close()
+
+
+def wait_until_deleted(server: RunningServer, tenant_id: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        with server.database.read() as connection:
+            if accounts.get_tenant(tenant_id, connection) is None:
+                return
+        time.sleep(0.2)
+    raise AssertionError(f"the account is still there:\n{server.log()[-4000:]}")
+
+
+def rows_that_name(server: RunningServer, *needles: str) -> list[str]:
+    """Every row of every table, in which one of the needles stands."""
+    found = []
+    with server.database.read() as connection:
+        names = sa.inspect(connection).get_table_names()
+        for name in names:
+            for row in connection.execute(sa.text(f'SELECT * FROM "{name}"')):
+                text = " ".join(str(value) for value in row).lower()
+                found += [f"{name}: {needle}" for needle in needles if needle in text or _plain(needle) in text]
+    return found
+
+
+def _plain(needle: str) -> str:
+    """A UUID as SQLite keeps it."""
+    return needle.replace("-", "")
+
+
+def files_that_name(server: RunningServer, *needles: str) -> list[str]:
+    """Files of the data folder whose name or content has one of the needles. The log tells of ids, by design; SQLite's
+    log of the jobs' database is written over from its beginning as other jobs come, and may name one until then."""
+    found = []
+    for path, content in server.files("*").items():
+        if path.name in ("server.log", "jobs.sqlite3-wal"):
+            continue
+        for needle in needles:
+            forms = (needle, _plain(needle))
+            if any(form in str(path) or form.encode() in content for form in forms):
+                found.append(f"{path}: {needle}")
+    return found
+
+
+def test_nothing_is_left_in_database_index_jobs_and_blobs(place: Callable[..., RunningServer]) -> None:
+    server = place()
+    owner = make_owner(server.new_client("to be deleted", name="Gone & Sons"))
+    account = owner.account
+    stays = server.new_client("to stay", name="Stays")
+    space = stays.new_space()
+    stays.add_document(space, f"# {OTHER}\n\nThe {OTHER} costs 40 roubles.".encode(), "stays.md")
+    assert account.upload_audio(wav(tone(600))).status_code == 202  # in work while it is deleted
+    needles = (account.tenant_id, SECRET)
+    assert rows_that_name(server, *needles) != []
+    assert files_that_name(server, account.tenant_id) != []
+    before = account_counts(server, stays)
+
+    refused = account.request("DELETE", "/public/v1/account", json={"confirmation": "Gone"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "confirmation_mismatch")
+    answer = account.request("DELETE", "/public/v1/account", json={"confirmation": "Gone & Sons"})
+    assert (answer.status_code, answer.json()) == (202, {"status": "deleting"})
+    # It is closed at once.
+    assert account.get("/public/v1/settings").status_code == 401
+    key = account.made.chat.public_key
+    assert httpx2.get(server.url + "/widget/v1/config", params={"key": key}).status_code == 404
+
+    wait_until_deleted(server, account.tenant_id)
+    # A partner of the tests bears the word too, with a client of its own.
+    left = [each for each in rows_that_name(server, *needles) if not partners(each)]
+    assert left == []
+    assert files_that_name(server, account.tenant_id) == []
+    assert account_counts(server, stays) == before
+    found = stays.call_tool("search_documents", query=f"What does the {OTHER} cost?")
+    assert OTHER in json.dumps(found)
+    assert SECRET not in json.dumps(stays.call_tool("search_documents", query=SECRET))
+
+
+def partners(found: str) -> bool:
+    tables = ("tenants", "chats", "tariff_versions", "tariff_rates", "integrations", "audit_entries")
+    return found in [f"{table}: {SECRET}" for table in tables]
+
+
+def account_counts(server: RunningServer, account: Account) -> dict[str, int]:
+    with server.database.read() as connection:
+        counts = account_rows.count(account.tenant_id, connection)
+    return {name: number for name, number in counts.items() if name not in ("tool_calls", "index_work")}
+
+
+def test_its_texts_are_written_over_in_the_files(place: Callable[..., RunningServer]) -> None:
+    server = place()
+    account = server.new_client("to be deleted", name="Gone")
+    space = account.new_space()
+    account.add_document(space, b"# Prices\n\nThe copperwhistle costs 40 roubles.", "prices.md")
+    answer = account.post(
+        "/public/v1/imports",
+        json={"kind": "email", "items": [{"label": "anna", "text": "The copperwhistle is late."}]},
+    )
+    assert answer.status_code < 500
+    time_limit = time.monotonic() + WAIT_S
+    while "copperwhistle" not in json.dumps(account.call_tool("search_documents", query="copperwhistle")):
+        assert time.monotonic() < time_limit
+    assert files_that_name(server, "copperwhistle") != []
+    assert account.request("DELETE", "/public/v1/account", json={"confirmation": "Gone"}).status_code == 202
+    wait_until_deleted(server, account.tenant_id)
+    server.stop()
+    assert files_that_name(server, "copperwhistle") == []
+
+
+def test_a_kill_in_the_middle_leaves_a_deletion_that_goes_on(place: Callable[..., RunningServer]) -> None:
+    server = place()
+    account = server.new_client("to be deleted", name="Gone")
+    space = account.new_space()
+    for number in range(3):
+        account.add_document(space, f"# {number}\n\nA gravelmoth.".encode(), f"{number}.md")
+    assert account.request("DELETE", "/public/v1/account", json={"confirmation": "Gone"}).status_code == 202
+    server.kill()
+    server.start()
+    wait_until_deleted(server, account.tenant_id)
+    assert rows_that_name(server, account.tenant_id) == []
+
+
+@pytest.mark.parametrize("days", ["0", "30"])
+def test_what_was_paused_for_long_goes_where_the_server_says_so(place: Callable[..., RunningServer], days: str) -> None:
+    server = place(delete_paused_days=days)
+    long, short, active = (server.new_client(name) for name in ("long", "short", "active"))
+    for account in (long, short):
+        with server.database.write() as connection:
+            accounts.update_tenant(account.tenant_id, connection, is_active=False, pause_reason="operator")
+    deadline = time.monotonic() + WAIT_S
+    while paused_since(server, long) is None or paused_since(server, short) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    with server.database.write() as connection:
+        mine = tenants.c.id == long.tenant_id
+        connection.execute(sa.update(tenants).where(mine).values(paused_since=now() - timedelta(days=31)))
+    if days == "30":
+        wait_until_deleted(server, long.tenant_id)
+    else:
+        # A sweep later it is as it was: the next one notes that the other is active again.
+        with server.database.write() as connection:
+            accounts.update_tenant(short.tenant_id, connection, is_active=True, pause_reason=None)
+        while paused_since(server, short) is not None:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert paused_since(server, long) is not None
+    assert short.get("/public/v1/settings").status_code == 200
+    assert active.get("/public/v1/settings").status_code == 200
+
+
+def paused_since(server: RunningServer, account: Account) -> Any:
+    with server.database.read() as connection:
+        tenant = accounts.get_tenant(account.tenant_id, connection)
+    assert tenant is not None
+    return tenant.paused_since

@@ -1,0 +1,151 @@
+"""Cameras in the cabinet: registered, seen, zones drawn on the picture, events and traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from ingest.vision.recorder import as_jpeg, newest_key
+from store import camera_traffic
+from store.blobs import Blobs
+from store.database import now
+from tests.contract.test_vision import STREAMS, add_event, made
+from tests.support.server import Account
+from tests.ui.cabinet import OpenCabinet
+from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+BOTH = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+
+def is_well(page: Page) -> bool:
+    assert findings(page) == []
+    return width_over(page) == 0
+
+
+@pytest.fixture
+def watcher(new_account: Callable[..., Account]) -> Account:
+    return new_account()
+
+
+def camera(account: Account, **fields: Any) -> dict[str, Any]:
+    """A camera with a picture."""
+    stream = made(account, **fields)
+    picture = as_jpeg(np.full((540, 960, 3), 120, np.uint8))
+    Blobs(account.server.settings).put(newest_key(account.tenant_id, stream["id"]), picture)
+    return stream
+
+
+def zones(account: Account, stream_id: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = account.get(f"{STREAMS}/{stream_id}").json()["zones"]
+    return found
+
+
+def click_at(page: Page, x: float, y: float) -> None:
+    """A place of the picture, from 0 to 1."""
+    box = page.get_by_role("group", name="Zones on the picture").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+
+
+@pytest.mark.proves("vision.zones.cabinet")
+@BOTH
+def test_zones_are_drawn_moved_and_saved(watcher: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]) -> None:
+    stream = camera(watcher)
+    page = open_cabinet(watcher, f"/cameras/{stream['id']}", viewport=viewport)
+    expect(page.get_by_role("img", name="Newest picture of Door")).to_be_visible()
+    page.get_by_role("button", name="Draw a zone").click()
+    page.get_by_role("group", name="Zones on the picture").scroll_into_view_if_needed()
+    for x, y in ((0.2, 0.2), (0.6, 0.2), (0.6, 0.8), (0.2, 0.2)):
+        click_at(page, x, y)
+    name = page.get_by_role("textbox", name="Name")
+    expect(name).to_have_value("Zone 1")
+    name.fill(f"Stairs {HOSTILE}")
+    page.get_by_role("combobox", name="Kind").click()
+    page.get_by_role("option", name="Entrance").click()
+    first = page.get_by_role("button", name="point 1 of 3")
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("+")
+    expect(page.get_by_role("button", name="point 4 of 4")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    assert is_well(page)
+    page.get_by_role("button", name="Save zones").click()
+    expect(page.get_by_role("button", name="Save zones")).to_have_count(0)
+    [zone] = zones(watcher, stream["id"])
+    assert (zone["name"], zone["kind"]) == (f"Stairs {HOSTILE}", "entrance")
+    assert np.allclose(zone["polygon"], [[0.21, 0.25], [0.6, 0.2], [0.6, 0.8]], atol=0.01)
+    page.reload()
+    expect(page.get_by_role("textbox", name="Name")).to_have_value(f"Stairs {HOSTILE}")
+
+
+def test_zones_are_made_by_keyboard_alone_and_dragged_by_mouse(watcher: Account, open_cabinet: OpenCabinet) -> None:
+    stream = camera(watcher)
+    page = open_cabinet(watcher, f"/cameras/{stream['id']}")
+    page.get_by_role("button", name="Add a rectangle").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="point 1 of 4").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    page.get_by_role("button", name="point 3 of 4").focus()
+    page.keyboard.press("Delete")
+    box = page.get_by_role("button", name="point 2 of 3").bounding_box()
+    picture = page.get_by_role("group", name="Zones on the picture").bounding_box()
+    assert box is not None
+    assert picture is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(picture["x"] + 0.9 * picture["width"], picture["y"] + 0.3 * picture["height"], steps=5)
+    page.mouse.up()
+    page.get_by_role("button", name="Save zones").click()
+    expect(page.get_by_role("button", name="Save zones")).to_have_count(0)
+    [zone] = zones(watcher, stream["id"])
+    assert np.allclose(zone["polygon"], [[0.35, 0.32], [0.9, 0.3], [0.35, 0.65]], atol=0.01)
+
+
+@BOTH
+def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
+    watcher: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
+) -> None:
+    page = open_cabinet(watcher, "/cameras", viewport=viewport)
+    expect(page.get_by_text("No camera yet")).to_be_visible()
+    page.get_by_role("button", name="Add a camera").first.click()
+    page.get_by_role("textbox", name="Name").fill(f"Gate {HOSTILE}")
+    page.get_by_role("textbox", name="Address").fill("http://10.255.255.1/")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("dialog").get_by_text("rtsp_url")).to_be_visible()
+    page.get_by_role("textbox", name="Address").fill("rtsp://user:secret@10.255.255.1:8554/gate")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Gate {HOSTILE}")
+    expect(page.get_by_text("No picture yet")).to_be_visible()
+    [stream] = watcher.get(STREAMS).json()["items"]
+    for _ in range(30):
+        add_event(watcher, stream["id"], now(), kind="person_entered")
+    hour = now().replace(minute=0, second=0, microsecond=0)
+    heat = np.ones((camera_traffic.HEAT_ROWS, camera_traffic.HEAT_COLUMNS), np.float32)
+    with watcher.server.database.write() as connection:
+        camera_traffic.add(
+            watcher.tenant_id, connection, stream["id"], hour, entered=7, waited=2, waited_s=60, heat=heat
+        )
+    page.get_by_role("tab", name="Events").click()
+    expect(page.get_by_text("Somebody came in")).to_have_count(25)
+    page.get_by_role("button", name="Show earlier ones").click()
+    expect(page.get_by_text("Somebody came in")).to_have_count(30)
+    assert is_well(page)
+    page.get_by_role("tab", name="Visitors and heat").click()
+    expect(page.get_by_role("img", name="Visitors", exact=True)).to_be_visible()
+    expect(page.get_by_role("img", name="Heat map of the period over the picture")).to_be_attached()
+    assert is_well(page)
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Delete the camera").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the camera").click()
+    expect(page.get_by_text("No camera yet")).to_be_visible()
+    expect(page.get_by_text("Somebody came in").first).to_be_visible()

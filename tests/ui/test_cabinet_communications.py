@@ -1,0 +1,282 @@
+"""The cabinet's communications in a browser: looked through, listened to, corrected, analysed words shown as text."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from store import analysis, communications, index_work, speakers, transcriptions
+from store.analysis import CriterionResult, NewItem
+from store.blobs import Blobs
+from store.communications import ContentItem
+from store.ids import new_id
+from store.speakers import Attending
+from tests.contract.waiting import eventually
+from tests.support.server import Account
+from tests.ui.cabinet import OpenCabinet
+from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+
+AT = datetime(2026, 3, 4, 9, tzinfo=UTC)
+HOSTILE = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+SAID = ("Good morning, this is the lamp shop", "My gravelmoth lamp arrived broken", "We will send a new one tomorrow")
+
+
+def sound(seconds: int) -> bytes:
+    data = struct.pack(f"<{seconds * 8000}h", *(round(9000 * math.sin(number / 5)) for number in range(seconds * 8000)))
+    head = (b"RIFF", 36 + len(data), b"WAVEfmt ", 16, 1, 1, 8000, 16_000, 2, 16, b"data", len(data))
+    return struct.pack("<4sI8sIHHIIHH4sI", *head) + data
+
+
+def add_call(account: Account) -> str:
+    """A call of 30 seconds with sound, words, people, analysis."""
+    key, tenant = f"{account.tenant_id}/audio/{new_id()}", account.tenant_id
+    recording = sound(30)
+    Blobs(account.server.settings).put(key, recording)
+    with account.server.database.write() as connection:
+        row = communications.create(
+            tenant,
+            connection,
+            kind="call",
+            channel_type="phone",
+            occured_at=AT,
+            title="",
+            direction="in",
+            duration_ms=30_000,
+            is_closed=True,
+        )
+        labels = ("SPEAKER_00", "SPEAKER_01", "SPEAKER_00")
+        items = [
+            ContentItem("audio_utterance", text, label, number * 10_000, number * 10_000 + 8_000, AT)
+            for number, (text, label) in enumerate(zip(SAID, labels, strict=True))
+        ]
+        communications.replace_content(tenant, connection, row.id, items)
+        words = [
+            [{"word": word, "start": number * 10 + at} for at, word in enumerate(text.split())]
+            for number, text in enumerate(SAID)
+        ]
+        segments = [
+            {"text": text, "start": number * 10, "end": number * 10 + 8, "speaker": labels[number], "words": said}
+            for number, (text, said) in enumerate(zip(SAID, words, strict=True))
+        ]
+        task = transcriptions.create(
+            tenant,
+            connection,
+            communication_id=row.id,
+            blob_key=key,
+            file_name="call.wav",
+            parameters={"words": True},
+            occured_at=AT,
+            media_type="audio/wav",
+            size_bytes=len(recording),
+        )
+        result = {"language": "en", "text": " ".join(SAID), "audio_duration_ms": 30_000, "segments": segments}
+        transcriptions.update(tenant, connection, task.id, status="success", progress=1.0, result=result)
+        client = speakers.upsert(tenant, connection, external_id="c-1", name="Anna Client", role="client")
+        speakers.attach(tenant, connection, row.id, [Attending(client.id, "client", "SPEAKER_01")])
+        promise = NewItem("commitment", "Send a new lamp", None, {"deadline": "2026-03-05", "quote": SAID[2], "idx": 2})
+        summary = f"A broken lamp. {HOSTILE}"
+        analysis.put_summary(tenant, connection, row.id, text=summary, category="complaint", items=[promise])
+        analysis.put_qc(
+            tenant,
+            connection,
+            row.id,
+            scenario_code="existing_case",
+            score_pct=50.0,
+            comment=None,
+            status="success",
+            criteria=[
+                CriterionResult("greeting", "binary", True, evidence="Good morning"),
+                CriterionResult("farewell", "binary", False, evidence=""),
+            ],
+        )
+        for stage in ("summary", "qc"):
+            analysis.set_stage(tenant, connection, row.id, stage, "success")
+        index_work.add(tenant, connection, action=index_work.INDEX_COMMUNICATION, subject_id=row.id)
+    return row.id
+
+
+def add_chat(account: Account, text: str, number: int = 1) -> str:
+    body = {
+        "kind": "chat",
+        "channel_type": "telegram",
+        "occured_at": (AT - timedelta(hours=number)).isoformat(),
+        "speakers": [{"id": f"v-{number}", "name": f"Visitor {number}", "role": "client", "label": "v"}],
+        "summary": False,
+        "content": [{"text": text, "label": "v"}],
+    }
+    answer = account.post("/public/v1/communications", json=body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["communication_id"])
+
+
+@pytest.fixture(autouse=True)
+def patience() -> None:
+    """For machines that have much else to do."""
+    expect.set_options(timeout=WAIT_MS)
+
+
+def title_of(page: Page) -> str:
+    return page.title()
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+def test_people_filter_search_and_open_a_communication(
+    account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int] | None
+) -> None:
+    add_call(account)
+    add_chat(account, HOSTILE)
+    page = open_cabinet(account, "/communications", **({"viewport": viewport} if viewport else {}))
+    rows = page.get_by_role("list", name="Communications").get_by_role("listitem")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(1)).to_contain_text("<script>")
+    assert (findings(page), width_over(page)) == ([], 0)
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_role("combobox", name="Category").click()
+    page.get_by_role("option", name="Complaint").click()
+    expect(rows).to_have_count(1)
+    expect(page).to_have_url(re.compile("category=complaint"))
+    expect(rows.first).to_contain_text("Anna Client")
+    rows.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Anna Client")
+    page.go_back()
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Clear all").click()
+    expect(rows).to_have_count(2)
+    path = "/public/v1/communications/search"
+    eventually(lambda: account.get(path, params={"query": "gravelmoth"}).json()["items"], bool)
+    search = page.get_by_role("textbox", name="Search in conversations")
+    search.fill("gravelmoth lamp")
+    search.press("Enter")
+    expect(page).to_have_url(re.compile("query=gravelmoth"))
+    expect(rows.first).to_contain_text("gravelmoth")
+    assert "hacked" not in title_of(page)
+
+
+def test_a_list_of_filters_is_kept_as_a_view(account: Account, open_cabinet: OpenCabinet) -> None:
+    add_call(account)
+    add_chat(account, "Hello")
+    page = open_cabinet(account, "/communications?kind=chat")
+    rows = page.get_by_role("list", name="Communications").get_by_role("listitem")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name="Views").click()
+    page.get_by_role("menuitem", name="Save this view…").click()
+    page.get_by_role("textbox", name="Name of the view").fill("Chats only")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name="Chats only")).to_be_visible()
+    page.goto(f"{account.server.url}/cabinet/communications")
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Views").click()
+    page.get_by_role("menuitem", name="Chats only").click()
+    expect(rows).to_have_count(1)
+
+
+def test_a_long_list_goes_on_as_it_is_scrolled(account: Account, open_cabinet: OpenCabinet) -> None:
+    with account.server.database.write() as connection:
+        for number in range(130):
+            communications.create(
+                account.tenant_id,
+                connection,
+                kind="call",
+                channel_type="phone",
+                occured_at=AT - timedelta(hours=number),
+                title="",
+                request_record_id=f"record-{number}",
+            )
+    page = open_cabinet(account, "/communications")
+    expect(page.get_by_text("130 communications")).to_be_visible()
+    expect(page.get_by_role("link", name="record-0", exact=False).first).to_be_visible()
+    last = page.get_by_role("link", name="Call: record-129", exact=True)
+    for _ in range(60):
+        page.keyboard.press("End")
+        page.mouse.wheel(0, 4000)
+        if last.count():
+            break
+        page.wait_for_function("() => new Promise((done) => requestAnimationFrame(() => done(true)))")
+    expect(last).to_be_visible()
+    assert page.get_by_role("listitem").count() < 60
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+def test_a_call_is_read_and_heard_with_its_words_lit(
+    account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int] | None
+) -> None:
+    call = add_call(account)
+    page = open_cabinet(account, f"/communications/{call}", **({"viewport": viewport} if viewport else {}))
+    expect(page.get_by_text(SAID[1])).to_be_visible()
+    assert (findings(page), width_over(page)) == ([], 0)
+    position = page.get_by_role("slider", name="Position in the recording")
+    expect(position).to_have_attribute("aria-valuemax", "30")
+    page.get_by_role("button", name="Listen from 0:10").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator("#item-1 mark")).to_have_text(re.compile("gravelmoth|lamp|arrived|broken"))
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    position.focus()
+    page.keyboard.press("Home")
+    expect(position).to_have_attribute("aria-valuenow", "0")
+    page.keyboard.press("ArrowRight")
+    expect(position).to_have_attribute("aria-valuenow", "5")
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    if viewport:
+        page.get_by_text("Analysis", exact=True).click()
+    expect(page.get_by_text("A broken lamp.")).to_contain_text("<script>")
+    expect(page.get_by_text("not met", exact=False)).to_have_count(1)
+    page.get_by_role("button", name="“Good morning”").click()
+    expect(page.locator("#item-0")).to_be_in_viewport()
+    expect(page.locator("#item-0")).to_be_focused()
+    assert (findings(page), width_over(page), "hacked" in title_of(page)) == ([], 0, False)
+
+
+def test_a_link_leads_to_its_turn(account: Account, open_cabinet: OpenCabinet) -> None:
+    call = add_call(account)
+    for address in ("#item-2", "?item=2", "?at=21000"):
+        page = open_cabinet(account, f"/communications/{call}{address}")
+        expect(page.locator("#item-2")).to_be_focused()
+
+
+def test_text_and_speakers_are_corrected_and_the_history_tells(account: Account, open_cabinet: OpenCabinet) -> None:
+    call = add_call(account)
+    page = open_cabinet(account, f"/communications/{call}")
+    turn = page.locator("#item-1")
+    turn.hover()
+    turn.get_by_role("button", name="Correct").click()
+    page.get_by_role("textbox", name="What was said").fill("My quillfeather lamp arrived broken")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(turn).to_contain_text("quillfeather")
+    history = page.locator("section", has=page.get_by_role("heading", name="Corrections"))
+    expect(history).to_contain_text(SAID[1])
+    page.get_by_role("button", name="Who is this? Speaker 1").click()
+    page.get_by_text("New person", exact=True).click()
+    page.get_by_role("textbox", name="Name").fill("Boris Seller")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.locator("#item-0")).to_contain_text("Boris Seller")
+    expect(history).to_contain_text("Boris Seller")
+    assert findings(page) == []
+
+
+def test_a_communication_is_deleted_after_a_question(account: Account, open_cabinet: OpenCabinet) -> None:
+    call = add_call(account)
+    page = open_cabinet(account, f"/communications/{call}", language="ru")
+    page.get_by_role("button", name="Ещё действия").click()
+    page.get_by_role("menuitem", name="Удалить…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Удалить").click()
+    expect(page).to_have_url(re.compile("/cabinet/communications$"))
+    expect(page.get_by_text("Разговоров пока нет")).to_be_visible(timeout=WAIT_MS)
+    assert account.get("/public/v1/communications", params={"id": call}).status_code == 404
+
+
+def test_messages_of_a_chat_stand_as_text(account: Account, open_cabinet: OpenCabinet) -> None:
+    chat = add_chat(account, HOSTILE)
+    page = open_cabinet(account, f"/communications/{chat}", color_scheme="dark")
+    expect(page.locator("#item-0")).to_contain_text("<script>document.title='hacked'</script>")
+    expect(page.get_by_role("slider")).to_have_count(0)
+    assert (findings(page), "hacked" in title_of(page)) == ([], False)

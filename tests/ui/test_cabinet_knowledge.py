@@ -1,0 +1,114 @@
+"""The knowledge base in the cabinet: from a dropped file to the cited passage, and how well passages are found."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.contract.test_knowledge_passages import add_book
+from tests.support.server import JOB_S, Account
+from tests.ui.cabinet import OpenCabinet
+from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+BOTH = pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+READ_MS = JOB_S * 1000
+
+
+def is_well(page: Page) -> bool:
+    assert findings(page) == []
+    return width_over(page) == 0
+
+
+@BOTH
+def test_a_file_that_is_dropped_can_be_searched_and_leads_to_its_passage(
+    account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
+) -> None:
+    page = open_cabinet(account, "/knowledge", viewport=viewport)
+    page.get_by_role("button", name="New space").first.click()
+    page.get_by_role("textbox", name="Name").fill(f"Shop {HOSTILE}")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Shop {HOSTILE}")
+    files = [
+        {"name": f"{HOSTILE}.txt", "mimeType": "text/plain", "buffer": b"The warranty lasts three years."},
+        {"name": "noise.bin", "mimeType": "application/octet-stream", "buffer": b"\x00\x01\x02\x03" * 100},
+    ]
+    page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
+    expect(page.get_by_text("Searchable", exact=True)).to_have_count(2, timeout=READ_MS)  # the upload, and a filter
+    expect(page.get_by_text("This kind of file is not read.").first).to_be_visible(timeout=READ_MS)
+    assert is_well(page)
+    page.get_by_role("tab", name="Search").click()
+    page.get_by_role("textbox", name="What to look for").fill("How long is the warranty?")
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("link", name=HOSTILE).click()
+    cited = page.locator("article[aria-current=location]")
+    expect(cited).to_contain_text("The warranty lasts three years.")
+    expect(cited).to_be_in_viewport()
+    assert is_well(page)
+
+
+def test_a_cited_passage_of_a_long_book_opens_at_once_and_can_be_read_both_ways(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    document_id, ids = add_book(account, account.new_space())
+    page = open_cabinet(account, f"/documents/{document_id}#chunk-{ids[1499]}")
+    expect(page.locator("article[aria-current=location]")).to_contain_text("Passage 1500 of the book.")
+    expect(page.locator("article[aria-current=location]")).to_be_in_viewport()
+    expect(page.get_by_text("Passage 1481 of the book.")).to_have_count(0)
+    page.get_by_role("button", name="What stands before").click()
+    expect(page.get_by_text("Passage 1481 of the book.")).to_have_count(1)
+    page.get_by_text("Passage 1525 of the book.").scroll_into_view_if_needed()
+    expect(page.get_by_text("Passage 1535 of the book.")).to_have_count(1)
+    page.get_by_role("textbox", name="Passage number").fill("2000")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.get_by_text("Passage 2000 of the book.")).to_be_visible()
+    page.goto(f"{account.server.url}/cabinet/documents/{document_id}#chunk-{document_id}")
+    page.reload()
+    expect(page.get_by_text("The passage that was cited is not in the document as it is now.")).to_be_visible()
+
+
+def test_questions_are_kept_run_and_compared(account: Account, open_cabinet: OpenCabinet) -> None:
+    space_id = account.new_space("Shop")
+    right = account.add_document(space_id, b"The warranty lasts three years.", "warranty.txt")
+    account.add_document(space_id, b"Parking is free on Sundays.", "parking.txt")
+    page = open_cabinet(account, f"/knowledge/{space_id}?tab=search&q=How+long+is+the+warranty")
+    page.get_by_role("button", name="Keep as a test").first.click()
+    expect(page.get_by_text("Kept among the retrieval tests.").first).to_be_visible()
+    page.get_by_role("tab", name="Retrieval tests").click()
+    page.get_by_role("button", name="Run the tests").click()
+    expect(page.get_by_text("Found as no. 1")).to_be_visible()
+    first = page.locator("section", has=page.get_by_role("heading", name="Result of the run"))
+    expect(first).to_contain_text(re.compile(r"Found first\s*100 %"))
+    # What the question points to goes out of sight behind what says its words more often.
+    words = b"How long is the warranty? How long is the warranty of it? "
+    for number in range(11):
+        account.add_document(space_id, words + f"Note {number}: long {number}.".encode(), f"note {number}.txt")
+    page.get_by_role("button", name="Run the tests").click()
+    expect(page.get_by_text("Worse than before")).to_be_visible()
+    assert right["status"] == "success"
+    assert is_well(page)
+
+
+def test_a_space_is_limited_renamed_and_deleted(account: Account, open_cabinet: OpenCabinet) -> None:
+    space_id = account.new_space("Old name")
+    page = open_cabinet(account, f"/knowledge/{space_id}", language="ru")
+    page.get_by_role("button", name="Ещё").click()
+    page.get_by_role("menuitem", name="Название и доступ").click()
+    page.get_by_role("textbox", name="Название").fill("Только для чата")
+    page.get_by_role("switch", name="Только для некоторых чатов и ключей").click()
+    page.get_by_role("combobox", name="Чаты").click()
+    page.get_by_role("option").first.click()
+    page.get_by_role("button", name="Сохранить").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Только для чата")
+    expect(page.get_by_text("Ограничен", exact=True)).to_be_visible()
+    assert account.get(f"/public/v1/kb/spaces/{space_id}").status_code == 404
+    page.get_by_role("button", name="Ещё").click()
+    page.get_by_role("menuitem", name="Удалить раздел").click()
+    page.get_by_role("dialog").get_by_role("button", name="Удалить раздел").click()
+    expect(page).to_have_url(re.compile("/cabinet/knowledge$"))
+    expect(page.get_by_text("Только для чата")).to_have_count(0)

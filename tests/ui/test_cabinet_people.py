@@ -1,0 +1,112 @@
+"""People: found, read, renamed, merged and forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.server import Account
+from tests.support.talks import ANNA, BORIS, Someone, Talk, add_talk, fact, promise
+from tests.ui.cabinet import OpenCabinet
+from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=WAIT_MS)
+LONG = "Konstantinopolskaya-Verkhnepyshminskaya " * 4
+
+
+def fill(account: Account) -> tuple[Talk, Talk]:
+    first = add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
+        turns=[("SPEAKER_00", "Good day."), ("SPEAKER_01", "We open a <i>second</i> cafe in June.")],
+        promises=[promise("Send the offer", "SPEAKER_00")],
+        facts=[fact("Opens a second cafe", "SPEAKER_01", quote="We open a <i>second</i> cafe in June")],
+        title="The second cafe",
+    )
+    second = add_talk(
+        account,
+        people={"SPEAKER_00": Someone(LONG.strip()[:200], "tel-79160000000", "unknown")},
+        turns=[("SPEAKER_00", "It is me again.")],
+        title="Another call",
+    )
+    return first, second
+
+
+@pytest.mark.parametrize(("options", "language"), [({}, "en"), ({"viewport": PHONE, "color_scheme": "dark"}, "ru")])
+def test_a_person_is_found_and_read(
+    account: Account, open_cabinet: OpenCabinet, options: dict[str, object], language: str
+) -> None:
+    first, _ = fill(account)
+    page = open_cabinet(account, "/people", language=language, **options)
+    expect(page.get_by_role("link", name=ANNA.name)).to_be_visible()
+    assert findings(page) == []
+    assert width_over(page) == 0
+    page.get_by_role("textbox").first.fill("fairw")
+    expect(page.get_by_role("link", name=BORIS.name)).to_have_count(0)
+    page.get_by_role("link", name=ANNA.name).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(ANNA.name or "")
+    expect(page.get_by_text("We open a <i>second</i> cafe in June")).to_be_visible()
+    source = page.get_by_role("link", name="The second cafe")
+    expect(source).to_have_attribute("href", f"/cabinet/communications/{first.id}?item=1")
+    assert findings(page) == []
+    assert width_over(page) == 0
+    for tab in page.get_by_role("tab").all()[1:]:
+        tab.click()
+        expect(tab).to_have_attribute("aria-selected", "true")
+        assert findings(page) == []
+
+
+def test_a_person_is_renamed_by_keyboard(account: Account, open_cabinet: OpenCabinet) -> None:
+    first, _ = fill(account)
+    page = open_cabinet(account, f"/people/{first.people['SPEAKER_01']}")
+    page.get_by_role("button", name="Edit").press("Enter")
+    name = page.get_by_role("textbox", name="Name")
+    expect(name).to_be_focused()
+    name.fill("Anna Newname")
+    assert findings(page) == []
+    name.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Anna Newname")
+
+
+def test_two_profiles_are_merged_and_the_old_address_leads_to_the_one(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    first, second = fill(account)
+    kept, gone = first.people["SPEAKER_01"], second.people["SPEAKER_00"]
+    page = open_cabinet(account, f"/people/{kept}")
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Merge with another profile").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("tel-7916")
+    page.get_by_role("dialog").get_by_role("button", name="tel-79160000000").click()
+    expect(page.get_by_role("dialog")).to_contain_text("This cannot be undone.")
+    assert findings(page) == []
+    page.get_by_role("dialog").get_by_role("button", name="Merge", exact=True).click()
+    expect(page.get_by_text("Merged profiles")).to_be_visible()
+    assert width_over(page) == 0
+    page.goto(f"{account.server.url}/cabinet/people/{gone}")
+    expect(page).to_have_url(f"{account.server.url}/cabinet/people/{kept}")
+
+
+def test_a_person_is_forgotten_after_a_question(account: Account, open_cabinet: OpenCabinet) -> None:
+    first, _ = fill(account)
+    page = open_cabinet(account, f"/people/{first.people['SPEAKER_01']}")
+    page.get_by_role("button", name="More actions").click()
+    page.get_by_role("menuitem", name="Forget this person").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("This cannot be undone.")
+    expect(page.get_by_role("menu")).to_have_count(0)
+    assert findings(page) == []
+    dialog.get_by_role("button", name="Forget").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("People")
+    expect(page.get_by_role("link", name=BORIS.name)).to_be_visible()
+    expect(page.get_by_role("link", name=ANNA.name)).to_have_count(0)
+    answer = account.get(f"/public/v1/speakers/{first.people['SPEAKER_01']}")
+    assert answer.status_code == 404
+
+
+def test_an_account_without_people_says_how_they_come(account: Account, open_cabinet: OpenCabinet) -> None:
+    page = open_cabinet(account, "/people")
+    expect(page.get_by_role("heading", name="Nobody is here yet")).to_be_visible()
+    assert findings(page) == []

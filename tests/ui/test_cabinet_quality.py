@@ -1,0 +1,97 @@
+"""Quality: ranks, weakest criteria with their words, and the editor of scenarios with its preview and its guard."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from store.analysis import CriterionResult
+from tests.support.server import Account
+from tests.support.talks import ANNA, BORIS, Talk, add_talk
+from tests.ui.cabinet import OpenCabinet
+from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+
+pytestmark = pytest.mark.browser
+expect.set_options(timeout=WAIT_MS)
+SAID = [
+    ("SPEAKER_00", "Good day, Daisy company, my name is Boris, how can I help you?"),
+    ("SPEAKER_01", "Hello, my coffee machine is leaking since yesterday evening."),
+    ("SPEAKER_00", "Whatever, call somebody else. Thank you for calling, goodbye!"),
+]
+
+
+def fill(account: Account) -> Talk:
+    return add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
+        turns=SAID,
+        score_pct=50.0,
+        criteria=[
+            CriterionResult("greeting", "binary", True, evidence="Good day"),
+            CriterionResult("confirm_details", "binary", False, evidence="Whatever, call somebody else"),
+        ],
+        title="The leak",
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "color_scheme": "dark"}])
+def test_ranks_and_the_weakest_criterion_lead_to_the_words(
+    account: Account, open_cabinet: OpenCabinet, options: dict[str, object]
+) -> None:
+    talk = fill(account)
+    page = open_cabinet(account, "/quality", **options)
+    expect(page.get_by_role("cell", name=BORIS.name)).to_be_visible()
+    page.get_by_role("tab", name="Scenarios").click()
+    expect(page.get_by_role("link", name="Базовый этикет")).to_be_visible()
+    page.get_by_role("button", name="Example").click()
+    expect(page.get_by_text("«Whatever, call somebody else»")).to_be_visible()
+    source = page.get_by_role("link", name="The leak")
+    expect(source).to_have_attribute("href", f"/cabinet/communications/{talk.id}?item=2")
+    assert findings(page) == []
+    assert width_over(page) == 0
+
+
+def test_scenarios_are_edited_tried_and_saved(account: Account, open_cabinet: OpenCabinet) -> None:
+    fill(account)
+    page = open_cabinet(account, "/quality/scenarios")
+    scenarios = page.get_by_role("list").filter(has=page.get_by_role("switch")).get_by_role("listitem")
+    expect(scenarios).to_have_count(12)
+    last = scenarios.last
+    last.get_by_role("button", name="Move up:").press("Enter")
+    expect(scenarios.nth(10)).to_contain_text("Базовый этикет")
+    scenarios.nth(10).get_by_role("button", expanded=False).first.click()
+    scenarios.nth(10).get_by_role("textbox", name="Name", exact=True).fill("Our <b>manners</b>")
+    for at in range(12):
+        if at != 10:
+            scenarios.nth(at).get_by_role("switch").first.press("Space")
+    assert findings(page) == []
+    page.get_by_role("button", name="Judge").click()
+    expect(page.get_by_text("Our <b>manners</b>").last).to_be_visible()
+    expect(page.get_by_text("stored score: 50 %")).to_be_visible()
+    expect(page.get_by_role("link", name="Good day").first).to_be_visible()
+    assert findings(page) == []
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("There are unsaved changes")).to_have_count(0)
+    items = account.get("/public/v1/qc/scenarios").json()["items"]
+    assert [(item["code"], item["name"]) for item in items if item["enabled"]] == [
+        ("base_etiquette", "Our <b>manners</b>")
+    ]
+
+
+def test_changes_are_not_lost_without_a_question(account: Account, open_cabinet: OpenCabinet) -> None:
+    page = open_cabinet(account, "/quality/scenarios", viewport=PHONE, language="ru")
+    page.get_by_role("switch").first.press("Space")
+    expect(page.get_by_text("Есть несохранённые изменения")).to_be_visible()
+    assert width_over(page) == 0
+    page.get_by_role("link", name="Качество").last.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Уйти без сохранения?")
+    assert findings(page) == []
+    dialog.get_by_role("button", name="Отмена").click()
+    expect(page.get_by_text("Есть несохранённые изменения")).to_be_visible()
+    page.get_by_role("button", name="Отменить").click()
+    page.get_by_role("link", name="Качество").last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Качество")
+    expect(page.get_by_role("heading", name="За этот период оценок нет")).to_be_visible()
+    assert findings(page) == []

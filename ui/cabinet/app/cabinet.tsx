@@ -1,0 +1,47 @@
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { MutationCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { setNonce } from "get-nonce";
+import { RouterProvider } from "react-router/dom";
+import { ApiError } from "../api/client";
+import { LanguageProvider } from "../i18n/language";
+import { router } from "./routes";
+import { styleNonce } from "./session";
+import { theme, variables } from "./theme";
+
+// The styles with which windows keep the page behind them still.
+setNonce(styleNonce());
+
+const MOST_TRIES = 2;
+
+const queries: QueryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      // What was refused will be refused again; what failed may work the next time.
+      retry: (tries, error) => tries < MOST_TRIES && !(error instanceof ApiError && error.status < 500),
+    },
+  },
+  mutationCache: new MutationCache({
+    // Most of what somebody changes shows in more than one place.
+    onSuccess: () => queries.invalidateQueries(),
+  }),
+});
+
+export function Cabinet() {
+  return (
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      getStyleNonce={styleNonce}
+      cssVariablesResolver={variables}
+    >
+      <LanguageProvider>
+        <QueryClientProvider client={queries}>
+          <Notifications position="bottom-right" />
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </LanguageProvider>
+    </MantineProvider>
+  );
+}

@@ -1,0 +1,204 @@
+import {
+  Alert,
+  Button,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  TagsInput,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiError, api, read } from "../../api/client";
+import type { components } from "../../api/schema/public";
+import { mayAct } from "../../app/session";
+import { useTexts } from "../../i18n/language";
+import { Card } from "../../parts/card";
+import { sayDone } from "../../parts/notify";
+import { Loaded, useFailureText } from "../../parts/states";
+import { SettingsPage } from "./frame";
+import { texts } from "./settings-texts";
+
+type Settings = components["schemas"]["AccountSettings"];
+type Patch = components["schemas"]["SettingsPatch"];
+type Shown = Pick<
+  Settings,
+  "name" | "time_zone" | "language" | "widget_origins" | "retention" | "camera_retention" | "memory" | "qc" | "voices"
+>;
+
+const FIELDS = [
+  "name",
+  "time_zone",
+  "language",
+  "widget_origins",
+  "retention",
+  "camera_retention",
+  "memory",
+  "qc",
+  "voices",
+] as const satisfies (keyof Shown)[];
+const ZONES = Intl.supportedValuesOf("timeZone");
+
+export default function SettingsAccount() {
+  const t = useTexts(texts);
+  const query = useQuery({ queryKey: ["settings"], queryFn: () => read(api.GET("/public/v1/settings")) });
+  return (
+    <SettingsPage title={t.title} lead={t.lead}>
+      <Loaded query={query}>{(found) => <Form key={JSON.stringify(found)} found={found} />}</Loaded>
+    </SettingsPage>
+  );
+}
+
+function Form({ found }: { found: Settings }) {
+  const t = useTexts(texts);
+  const said = useFailureText();
+  const [draft, setDraft] = useState<Shown>(found);
+  const set = <K extends keyof Shown>(name: K, value: Shown[K]) => setDraft((before) => ({ ...before, [name]: value }));
+  const changed = FIELDS.filter((name) => JSON.stringify(draft[name]) !== JSON.stringify(found[name]));
+  const save = useMutation({
+    mutationFn: () => {
+      const body = Object.fromEntries(changed.map((name) => [name, draft[name]])) as Patch;
+      return read(api.PATCH("/public/v1/settings", { body }));
+    },
+    onSuccess: () => {
+      sayDone(t.saved);
+      // These are written into the page by the server.
+      if (changed.includes("name") || changed.includes("time_zone")) window.location.reload();
+    },
+  });
+  const isOwner = mayAct("owner");
+  const wrong = save.error instanceof ApiError && save.error.status === 400 ? save.error : null;
+  const errorOf = (name: keyof Shown) => (wrong?.param?.startsWith(name) ? wrong.message : null);
+  const zones = ZONES.includes(draft.time_zone) ? ZONES : [draft.time_zone, ...ZONES];
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Stack gap="lg">
+        {!isOwner && <Alert variant="light">{t.ownersOnly}</Alert>}
+        <Card title={t.account}>
+          <Stack maw={460}>
+            <TextInput
+              label={t.name}
+              description={t.nameHint}
+              value={draft.name}
+              maxLength={200}
+              required
+              readOnly={!isOwner}
+              error={errorOf("name")}
+              onChange={(event) => set("name", event.currentTarget.value)}
+            />
+            <Select
+              label={t.zone}
+              description={t.zoneHint}
+              data={zones}
+              value={draft.time_zone}
+              searchable
+              allowDeselect={false}
+              disabled={!isOwner}
+              error={errorOf("time_zone")}
+              nothingFoundMessage={t.noZone}
+              onChange={(value) => value && set("time_zone", value)}
+            />
+            <Stack gap={4}>
+              <Text size="sm" fw={500} id="language-label">
+                {t.language}
+              </Text>
+              <SegmentedControl
+                aria-labelledby="language-label"
+                value={draft.language}
+                disabled={!isOwner}
+                onChange={(value) => set("language", value === "en" ? "en" : "ru")}
+                data={[
+                  { value: "ru", label: "Русский" },
+                  { value: "en", label: "English" },
+                ]}
+              />
+              <Text size="xs" c="dimmed">
+                {t.languageHint}
+              </Text>
+            </Stack>
+          </Stack>
+        </Card>
+        <Card title={t.analysis}>
+          <Stack>
+            {(["memory", "qc", "voices"] as const).map((name) => (
+              <Switch
+                key={name}
+                label={t[name]}
+                description={t[`${name}Hint`]}
+                checked={draft[name]}
+                disabled={!isOwner}
+                onChange={(event) => set(name, event.currentTarget.checked)}
+              />
+            ))}
+          </Stack>
+        </Card>
+        <Card title={t.keeping}>
+          <Stack maw={460}>
+            <NumberInput
+              label={t.retention}
+              description={t.retentionHint}
+              placeholder={t.forGood}
+              value={draft.retention ?? ""}
+              min={1}
+              max={36_500}
+              allowDecimal={false}
+              readOnly={!isOwner}
+              error={errorOf("retention")}
+              onChange={(value) => set("retention", typeof value === "number" ? value : null)}
+            />
+            <NumberInput
+              label={t.cameras}
+              value={draft.camera_retention}
+              min={1}
+              max={36_500}
+              allowDecimal={false}
+              readOnly={!isOwner}
+              error={errorOf("camera_retention")}
+              onChange={(value) => set("camera_retention", typeof value === "number" ? value : found.camera_retention)}
+            />
+          </Stack>
+        </Card>
+        <Card title={t.widget}>
+          <TagsInput
+            label={t.origins}
+            description={t.originsHint}
+            placeholder="https://shop.example"
+            value={draft.widget_origins}
+            disabled={!isOwner}
+            acceptValueOnBlur
+            splitChars={[",", " "]}
+            error={errorOf("widget_origins")}
+            maw={620}
+            onChange={(value) => set("widget_origins", value)}
+          />
+        </Card>
+        {isOwner && (
+          <Group>
+            <Button type="submit" disabled={changed.length === 0} loading={save.isPending}>
+              {t.save}
+            </Button>
+            {changed.length > 0 && (
+              <Button variant="default" onClick={() => setDraft(found)}>
+                {t.undo}
+              </Button>
+            )}
+            {save.isError && (
+              <Text c="red" size="sm" role="alert">
+                {said(save.error)}
+              </Text>
+            )}
+          </Group>
+        )}
+      </Stack>
+    </form>
+  );
+}
