@@ -6,6 +6,7 @@ of middleware, behind our endpoint or behind fastmcp as its guide has it. Neithe
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -52,6 +53,9 @@ def make_app(side: str, settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.services = services
         async with endpoint.running():
+            # As `parley serve` does for itself.
+            gc.collect()
+            gc.freeze()
             yield
 
     app = Starlette(routes=[Route("/mcp", endpoint)], lifespan=lifespan)

@@ -81,12 +81,15 @@ class Answer:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self, event: Told) -> None:
+        """What comes after the end is left out."""
+        if self.ended:
+            return
         if isinstance(event, Done):
             self._append(Cited(event))
         self._append(event)
         if isinstance(event, Text):
             self._offset += len(event.delta.encode("utf-16-le")) // 2
-        self.ended = self.ended or isinstance(event, Done | Failed | HandedOver)
+        self.ended = isinstance(event, Done | Failed | HandedOver)
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -140,13 +143,15 @@ class _Run:
         """Tells the followers of an end, whatever happens."""
         ended_as: State = "wanted"
         told: Told | None = Failed(InternalError(""))
+        done = False
         watching = asyncio.create_task(self._watch())
         try:
             with self.scope:
                 async with aclosing(self.events):
                     async for event in self.events:
                         self.answer.tell(event)
-            if self.answer.ended:
+                        done = done or isinstance(event, Done)
+            if done:
                 told = None
             elif self.scope.cancelled_caught:
                 ended_as = self.stopped_as
@@ -236,10 +241,12 @@ class Answers:
             run.stop(state)
 
     async def aclose(self) -> None:
-        """Ends all that is in work: the server stops."""
+        """Ends all that is in work: the server stops. Those who follow are told at once, as their connections may not
+        last until a model's stream is closed and the end is noted."""
         runs = dict(self._tasks)
         for run in runs:
             run.stop("wanted")
+            run.answer.tell(_told("wanted"))
         await asyncio.gather(*runs.values(), return_exceptions=True)
 
     def _ended(self, run: _Run) -> None:

@@ -136,6 +136,11 @@ class Capture:
             latency_ms = sum(latency_s for _, latency_s in recent) / len(recent) * 1000
             return replace(self._status, fps=(len(recent) - 1) / span_s, latency_ms=latency_ms, damaged=damaged)
 
+    @property
+    def hangs(self) -> bool:
+        """Whether so many readers of the camera hang that it is read no more, until a new process does."""
+        return sum(reader.is_alive() for reader in self._left) >= _MOST_HANGING
+
     def _newer(self, after: int) -> Frame | None:
         return self._frame if self._frame is not None and self._frame.number > after else None
 

@@ -65,6 +65,7 @@ class Watch:
 
     def __init__(self, stream: Stream, tools: Tools, progress: bytes | None) -> None:
         self.stream = stream
+        self.hangs = False
         self._tools = tools
         self._progress = progress
         self._stop = threading.Event()
@@ -159,6 +160,7 @@ class Watch:
                 kept_s = now_s
             if now_s - reported_s >= _REPORT_S or frame is None:
                 self._report(capture.status)
+                self.hangs = capture.hangs
                 reported_s = now_s
             if now_s - summed_s >= _SUMS_S:
                 self._add_sums()

@@ -44,6 +44,7 @@ log = structlog.get_logger(__name__)
 _STREAMS_A_CORE = 8
 _OPEN_TIMEOUT_S = 10.0
 _END_S = 5.0
+_LEAST_LIFE_S = 600.0
 _SHRINK_AFTER_S, _GROW_AFTER_S = 15.0, 60.0
 
 
@@ -58,7 +59,7 @@ class Worker:
         self._guard = CameraGuard.of(settings.camera_networks)
         self._most = settings.camera_places or _STREAMS_A_CORE * (os.cpu_count() or 1)
         self._places = self._most
-        self._settled_s = time.monotonic()
+        self._began_s = self._settled_s = time.monotonic()
         self._lease_s = settings.camera_lease_s
         self._watches: dict[str, Watch] = {}
         models = find_models(settings)
@@ -76,9 +77,9 @@ class Worker:
         )
 
     def run(self, stop: threading.Event) -> None:
-        """Until `stop`; then its streams are free for others."""
+        """Until `stop`, or until only a new process helps; then its streams are free for others."""
         try:
-            while not stop.is_set():
+            while not stop.is_set() and not self._is_spent():
                 began_s = time.monotonic()
                 try:
                     self._turn()
@@ -87,6 +88,16 @@ class Worker:
                 stop.wait(max(0.1, self._lease_s / 5 - (time.monotonic() - began_s)))
         finally:
             self._end()
+
+    def _is_spent(self) -> bool:
+        """Whether a camera's readers hang for good. One that does that to every process interrupts the other streams
+        of its worker once in ten minutes at most."""
+        if time.monotonic() - self._began_s < _LEAST_LIFE_S:
+            return False
+        hanging = [watch.stream.id for watch in self._watches.values() if watch.hangs]
+        if hanging:
+            log.error("readers of cameras hang: the worker ends, and a new one is started", stream_ids=hanging)
+        return bool(hanging)
 
     def _turn(self) -> None:
         with self._database.write(durable=False) as connection:

@@ -145,8 +145,8 @@ def get_communication(context: ToolContext, arguments: GetCommunication) -> Comm
     card, after = _card(context, found, people, items, position, most), position
     if context.sees_analysis:
         after = _tell_what_is_left(card, position)
-    room = max(most - estimate_tokens(card.model_dump_json()), most // 4)
-    card.content, on = _fit(context, content, position.character, room)
+    taken = estimate_tokens(card.model_dump_json()) if content else 0
+    card.content, on = _fit(context, content, position.character, max(most - taken, most // 4))
     if on is not None:
         card.next_cursor = replace(after, idx=on[0], character=on[1]).cursor(arguments)
     elif card.more is not None:
@@ -213,9 +213,13 @@ def _fit(
 
 def _within(rows: Iterable[Row], most: int, room: int) -> list[Row]:
     """The first of them that fit, one at least."""
+    listed = list(islice(rows, most))
+    texts = [row.model_dump_json() for row in listed]
+    if sum(len(each.encode()) for each in texts) <= room:  # no byte is more than one token, and most texts are short
+        return listed
     shown: list[Row] = []
-    for row in islice(rows, most):
-        room -= estimate_tokens(row.model_dump_json())
+    for row, text in zip(listed, texts, strict=True):
+        room -= estimate_tokens(text)
         if room < 0 and shown:
             break
         shown.append(row)

@@ -279,9 +279,10 @@ def hang(_: Source, pulse: Pulse) -> Iterator[Picture]:
 def test_a_reader_that_hangs_is_left_behind(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Pulse, "GRACE_S", 0.05)
     monkeypatch.setattr(capture_module, "pictures", hang)
-    with Capture("rtsp://127.0.0.1:1/camera", on_change=history, **QUICK):
+    with Capture("rtsp://127.0.0.1:1/camera", on_change=history, **QUICK) as capture:
         assert history.state("connecting").message == "the reading of the camera hangs"
         assert "has to be restarted" in history.state("error").message
+        assert capture.hangs
         readers = [thread for thread in threading.enumerate() if thread.name == "camera reader"]
         assert len(readers) <= 3, "hanging threads are not piled up"
 

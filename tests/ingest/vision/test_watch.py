@@ -3,6 +3,7 @@ becomes of what was found while the store or a detector fails."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -34,6 +35,7 @@ class Pictures:
 
     def __init__(self, watch: Watch, given: Iterator[tuple[int, float]]) -> None:
         self.status: Any = None
+        self.hangs = True
         self._watch, self._given = watch, given
 
     def newest(self, after: int, timeout_s: float) -> Any:
@@ -60,6 +62,7 @@ def test_a_slow_camera_is_no_slow_worker(
     given = ((1 + turn * looked_at_each, 100 + turn * step_s) for turn in range(LOOKS * 4))
     watch._watch(cast(Capture, Pictures(watch, given)))
     assert watch.is_behind is is_behind
+    assert watch.hangs
     watch.measure_anew()
     assert not watch.is_behind
 
@@ -99,6 +102,34 @@ def test_a_worker_takes_fewer_streams_while_it_is_behind_and_more_again_afterwar
     assert places_after(60) == 5, "though as many are watched as there are places"
     assert places_after(61) == 6
     assert places_after(61) == 6
+
+
+def test_a_worker_whose_readers_hang_for_good_ends_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = object.__new__(Worker)  # without its detectors and database
+    ended: list[bool] = []
+    monkeypatch.setattr(Worker, "_end", lambda _: ended.append(True))
+    monkeypatch.setattr(Worker, "_turn", lambda _: None)
+    watch = SimpleNamespace(hangs=True, stream=SimpleNamespace(id="1"))
+    made._watches = cast(dict[str, Watch], {"1": watch})
+    made._lease_s, made._began_s = 0.5, time.monotonic()
+    stop = threading.Event()
+    running = threading.Thread(target=made.run, args=(stop,))
+    running.start()
+    running.join(1.0)
+    assert running.is_alive(), "it has only begun"
+    made._began_s -= worker_module._LEAST_LIFE_S
+    running.join(60)
+    assert not running.is_alive()
+    assert ended
+    assert not stop.is_set()
+
+    watch.hangs = False
+    running = threading.Thread(target=made.run, args=(stop,))
+    running.start()
+    running.join(1.0)
+    assert running.is_alive(), "none of its readers hangs"
+    stop.set()
+    running.join(60)
 
 
 # What is found while something fails
