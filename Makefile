@@ -12,7 +12,7 @@ BIN := .venv/bin
 WEB_SOURCES := $(shell find ui docs/openapi -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' \
   -not -path 'ui/cabinet/api/schema/*' 2>/dev/null)
 
-.PHONY: help run web test check bench soak docs clean
+.PHONY: help run web test check bench soak docs screenshots clean
 
 help: ## says what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,6 +44,10 @@ check: ## format, lint, types, import layers, OpenAPI drift, web part
 
 docs: ## writes docs/openapi/*.json and docs/settings.md from the code
 	@$(BIN)/python scripts/write-docs
+
+screenshots: ## takes the pictures of docs/screenshots; PAGES="ask overview" for some of them
+	@$(MAKE) --no-print-directory web
+	@$(BIN)/python scripts/take-screenshots $(PAGES)
 
 bench: ## measures, as tables
 	@scripts/set-up dev

@@ -145,6 +145,7 @@ def emit(
         url=url,
         is_account_url=is_account_url,
         key_id=key_id,
+        communication_id=fields.get("communication_id"),
     )
 
 

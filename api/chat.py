@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from api import streams
 from api.fields import UtcTime, Uuid
-from api.http import Call, NoInput, Operation
+from api.http import Call, NoInput, Operation, wants_events
 from api.idempotency import Claim
 from api.services import Services
 from api.streams import MessageResponse
@@ -82,7 +82,7 @@ async def send_message(call: Call[NoInput, MessageRequest]) -> Response | Messag
     scope = scope_of(call.principal.tenant, chat, space_ids, is_visitor=False)
     history = [Message(role=item.role, content=item.content) for item in call.body.history]
     request_id = new_id()
-    wants_stream = "text/event-stream" in call.request.headers.get("accept", "")
+    wants_stream = wants_events(call.request)
 
     def keep(connection: Connection, done: Done) -> None:
         if wants_stream and call.claim is not None:

@@ -16,6 +16,7 @@ from ingest.analysis.catalogs import category_label
 from mcp_server.tools.communications import best_passages
 from mcp_server.tools.moments import Bound
 from mcp_server.tools.periods import day_start
+from mcp_server.tools.rankings_signals import Signal
 from mcp_server.tools.shapes import Category
 from rag.index import Filter
 from rag.search import Found
@@ -48,6 +49,12 @@ class CommunicationSearchQuery(Query):
     )
     score_from: Annotated[float, Field(ge=0, le=100)] | None = None
     score_to: Annotated[float, Field(ge=0, le=100)] | None = None
+    answered: bool | None = Field(
+        None,
+        description="Of calls: whether somebody was reached; of chats and mails: whether both sides wrote. What cannot "
+        "be told yet fits neither. Missed calls are `kind=call&direction=in&answered=false`.",
+    )
+    signal: Signal | None = Field(None, description="The signal that came up, as in the tool `rank_signals`.")
     from_: Bound | None = Field(None, alias="from", description="First day (YYYY-MM-DD), or time with its offset.")
     to: Bound | None = Field(None, description="Last day, inclusive, or time, exclusive.")
     limit: PageLimit = 50
@@ -108,6 +115,8 @@ def search_communications(call: SearchCall) -> CommunicationSearchPage:
         scenario=query.scenario,
         score_from=query.score_from,
         score_to=query.score_to,
+        answered=query.answered,
+        signal=query.signal,
         since=since,
         until=until,
     )
@@ -157,12 +166,13 @@ def _ranked(call: SearchCall, wanted: Wanted) -> CommunicationSearchPage:
         from_s=int(wanted.since.timestamp()) if wanted.since else None,
         to_s=ceil(wanted.until.timestamp()) - 1 if wanted.until else None,
     )
-    by_score = wanted.scenario is not None or wanted.score_from is not None or wanted.score_to is not None
-    # The index knows nothing of scores: those are looked at afterwards, among the best.
-    count = MOST_RANKED if by_score else min(offset + limit + 1, MOST_RANKED)
+    only_figures_tell = (wanted.scenario, wanted.score_from, wanted.score_to, wanted.answered, wanted.signal)
+    by_figures = any(each is not None for each in only_figures_tell)
+    # The index knows nothing of these: they are looked at afterwards, among the best.
+    count = MOST_RANKED if by_figures else min(offset + limit + 1, MOST_RANKED)
     best = best_passages(call.services.workshop.retriever, call.tenant_id, query.query, found_by, count)
     ids = list(best)
-    if by_score:
+    if by_figures:
         with call.services.database.read() as connection:
             fitting = communication_lists.fitting(call.tenant_id, connection, ids, wanted)
         ids = [each for each in ids if each in fitting]

@@ -178,8 +178,9 @@ OPERATIONS = {
     ),
     "search_communications": (
         "Looks through all communications: newest first, or the best matches of `query`, by words and by meaning, with "
-        "the passage that fits. All filters that are given must hold. Go on with `next_cursor` until it is null; with "
-        "a query after at most 500."
+        "the passage that fits. All filters that are given must hold: missed calls, for one, are "
+        "`kind=call&direction=in&answered=false`, and `signal=churn_risk` are those in which a client may leave. Go on "
+        "with `next_cursor` until it is null; with a query after at most 500."
     ),
     "correct_item": (
         "Puts another text in the place of what recognition or an import left, or gives an item to another speaker. "

@@ -216,7 +216,7 @@ async def _serve(operation: Operation, request: Request) -> Response:
         return await _handle(operation, Call(request, services, caller, query, body))
     claim = idempotency.claim_of(request, services, caller_id=_owner_id(caller), operation=operation)
     # A streamed body is known to its handler alone, which calls `identify`.
-    streams = operation.streams and "text/event-stream" in request.headers.get("accept", "")
+    streams = operation.streams and wants_events(request)
     content = None if operation.form is not None else to_json([query, body, streams])
     call = Call(request, services, caller, query, body, claim)
     join = partial(operation.join, services, request) if operation.join is not None and streams else None
@@ -262,6 +262,16 @@ def bearer_token(request: Request, *, allow_header: bool = True) -> str | None:
             raise NotAuthenticated("The Authorization header is not 'Bearer <key>'.", code="malformed_bearer")
         return token.strip()
     return request.headers.get("x-api-key") if allow_header else None
+
+
+def wants_events(request: Request) -> bool:
+    """Whether the answer is asked for as server-sent events: `Accept` names them, and not with q=0."""
+    for accepted in request.headers.get("accept", "").lower().split(","):
+        media_type, *parameters = (part.strip() for part in accepted.split(";"))
+        if media_type == "text/event-stream":
+            weight = next((part[2:] for part in parameters if part.startswith("q=")), "1")
+            return weight.strip("0.") != ""
+    return False
 
 
 async def read_body(request: Request, max_bytes: int) -> bytes:

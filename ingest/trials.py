@@ -94,7 +94,7 @@ def _tells_voices(settings: Settings) -> bool:
 def count_unfinished(house: Workshop) -> int:
     """How many trials wait or are in work."""
     with house.database.read() as connection:
-        return sum(tenant_id == HOUSE_ID for tenant_id, _ in transcriptions.list_unfinished(connection, older_than_s=0))
+        return transcriptions.count_unfinished_of(HOUSE_ID, connection)
 
 
 def remove(house: Workshop, trial: Trial) -> None:

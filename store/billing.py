@@ -419,6 +419,6 @@ def lift_balance_pause(tenant_id: str, connection: Connection) -> bool:
     lifted = (
         sa.update(tenants)
         .where(tenants.c.id == tenant_id, tenants.c.is_active.is_(False), tenants.c.pause_reason == "balance")
-        .values(is_active=True, pause_reason=None, updated_at=now())
+        .values(is_active=True, pause_reason=None, paused_since=None, updated_at=now())
     )
     return connection.execute(lifted).rowcount == 1

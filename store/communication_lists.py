@@ -13,12 +13,14 @@ from sqlalchemy.engine import Connection
 from store.analysis import stages, summaries
 from store.communications import Cursor, communications
 from store.figures import communication_figures, participation_figures
+from store.rankings_signals import signals_bits
 from store.transcriptions import transcription_tasks
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """All that is given must hold. `since` is inclusive, `until` exclusive; scores are inclusive."""
+    """All that is given must hold. `since` is inclusive, `until` exclusive; scores are inclusive. `answered` fits only
+    those of which it can be told; `signal` is one of store.signals.SIGNALS."""
 
     kind: str | None = None
     channel_type: str | None = None
@@ -28,6 +30,8 @@ class Wanted:
     scenario: str | None = None
     score_from: float | None = None
     score_to: float | None = None
+    answered: bool | None = None
+    signal: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -62,6 +66,12 @@ def _conditions(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
         conditions.append(_FIGURES.score_pct >= wanted.score_from)
     if wanted.score_to is not None:
         conditions.append(_FIGURES.score_pct <= wanted.score_to)
+    if wanted.answered is not None:
+        conditions.append(_FIGURES.is_answered.is_(wanted.answered))
+    if wanted.signal is not None:
+        # Not as a parameter: SQLite must see that the partial index holds all of these.
+        conditions.append(_FIGURES.signals != sa.literal_column("0"))
+        conditions.append(_FIGURES.signals.bitwise_and(signals_bits(wanted.signal)) != 0)
     if wanted.since is not None:
         conditions.append(_FIGURES.occured_at >= wanted.since)
     if wanted.until is not None:

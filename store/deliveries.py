@@ -25,6 +25,7 @@ deliveries = sa.Table(
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("is_account_url", sa.Boolean, nullable=False),  # the URL came from the account's settings
     id_column("key_id", nullable=True),  # of the request that the event belongs to
+    id_column("communication_id", nullable=True),  # that the event is about; it may be gone
     sa.Column("status", sa.String(10), nullable=False),  # pending, delivered or failed
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("tries", sa.Integer, nullable=False),  # attempts on the present schedule: sending again begins a new one
@@ -36,6 +37,7 @@ deliveries = sa.Table(
     sa.UniqueConstraint("tenant_id", "event_key"),
     sa.Index(None, "status", "next_attempt_at"),
     sa.Index(None, "tenant_id", "created_at", "id"),
+    sa.Index(None, "tenant_id", "communication_id", "created_at"),
     sa.Index(None, "created_at"),
 )
 
@@ -67,6 +69,7 @@ class Delivery:
     url: str
     is_account_url: bool
     key_id: str | None
+    communication_id: str | None
     status: Status
     attempts: int
     tries: int
@@ -113,6 +116,7 @@ def add(
     url: str,
     is_account_url: bool,
     key_id: str | None,
+    communication_id: str | None = None,
 ) -> Delivery:
     """The event's delivery; the one that is there where the event was added before."""
     made_at = now()
@@ -125,6 +129,7 @@ def add(
         "url": url,
         "is_account_url": is_account_url,
         "key_id": key_id,
+        "communication_id": communication_id,
         "status": "pending",
         "attempts": 0,
         "tries": 0,
@@ -158,14 +163,14 @@ def list_page(
     limit: int,
     offset: int,
 ) -> tuple[list[Delivery], int]:
-    """A page, newest first, and how many there are in all. Of a communication: the events that name it."""
+    """A page, newest first, and how many there are in all. Of a communication: the events about it."""
     conditions = [deliveries.c.tenant_id == tenant_id]
     if status is not None:
         conditions.append(deliveries.c.status == status)
     if event is not None:
         conditions.append(deliveries.c.event == event)
     if communication_id is not None:
-        conditions.append(deliveries.c.body.contains(communication_id))
+        conditions.append(deliveries.c.communication_id == communication_id)
     total = connection.execute(sa.select(sa.func.count()).select_from(deliveries).where(*conditions)).scalar_one()
     rows = connection.execute(
         sa.select(deliveries)

@@ -82,6 +82,19 @@ communication_figures = sa.Table(
     sa.Column("first_reply_s", sa.BigInteger, nullable=True),
     sa.Column("commitments", sa.Integer, nullable=False),
     sa.UniqueConstraint("communication_id"),
+    # What lists are narrowed down to: who asks for it must say it in these words, or SQLite does not see that it fits.
+    sa.Index(
+        "ix_communication_figures_unanswered",
+        *("tenant_id", "kind", "direction", "occured_at", "communication_id", "is_answered"),
+        sqlite_where=sa.text("is_answered IS 0"),
+        postgresql_where=sa.text("is_answered IS FALSE"),
+    ),
+    sa.Index(
+        "ix_communication_figures_signals",
+        *("tenant_id", "occured_at", "communication_id", "signals", "kind", "channel_type", "direction"),
+        sqlite_where=sa.text("signals != 0"),
+        postgresql_where=sa.text("signals != 0"),
+    ),
     sqlite_with_rowid=False,
 )
 

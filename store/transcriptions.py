@@ -170,3 +170,8 @@ def list_unfinished(connection: Connection, *, older_than_s: float, limit: int =
 def count_unfinished(connection: Connection) -> int:
     query = sa.select(sa.func.count()).where(transcription_tasks.c.status.in_(UNFINISHED))
     return connection.execute(query).scalar_one()
+
+
+def count_unfinished_of(tenant_id: str, connection: Connection) -> int:
+    mine = transcription_tasks.c.tenant_id == tenant_id, transcription_tasks.c.status.in_(UNFINISHED)
+    return connection.execute(sa.select(sa.func.count()).where(*mine)).scalar_one()

@@ -44,6 +44,18 @@ widget_conversations = sa.Table(
         sqlite_where=sa.text("analysed_turns < turns"),
         postgresql_where=sa.text("analysed_turns < turns"),
     ),
+    sa.Index(
+        "ix_widget_conversations_waiting",
+        *("tenant_id", "person_requested_at", "id", "operator_name"),
+        sqlite_where=sa.text("person_requested_at IS NOT NULL"),
+        postgresql_where=sa.text("person_requested_at IS NOT NULL"),
+    ),
+    sa.Index(
+        "ix_widget_conversations_taken",
+        *("tenant_id", "last_at", "id"),
+        sqlite_where=sa.text("operator_name IS NOT NULL"),
+        postgresql_where=sa.text("operator_name IS NOT NULL"),
+    ),
 )
 
 widget_turns = sa.Table(
@@ -65,6 +77,12 @@ widget_turns = sa.Table(
     sa.Column("feedback", sa.String(4), nullable=True),
     sa.Column("comment", sa.Text, nullable=True),
     sa.Index(None, "conversation_id", "number", unique=True),
+    sa.Index(
+        "ix_widget_turns_judged",
+        *("tenant_id", "feedback", "at", "id", "conversation_id"),
+        sqlite_where=sa.text("feedback IS NOT NULL"),
+        postgresql_where=sa.text("feedback IS NOT NULL"),
+    ),
 )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
+BENCHES = TESTS.parent / "bench"
 DOCUMENTS = ("speech-and-public-api", "integration-mcp-and-vision-api", "decisions")
 # The work that a requirement waits for, in the order in which it is planned.
 LAYERS = ("accounts", "speech", "analysis", "knowledge", "mcp", "chat", "vision", "cabinet", "scale")
@@ -28,13 +29,15 @@ class ManifestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One sentence or table row of the contract; `open` is the layer it waits for, None where it stands now."""
+    """One sentence or table row of the contract; `open` is the layer it waits for, None where it stands now. `bench`
+    is the module of `bench` that measures it, where it is a speed: no test times anything."""
 
     id: str
     says: str
     source: str
     open: str | None
     file: str
+    bench: str | None = None
 
     @property
     def area(self) -> str:
@@ -58,7 +61,8 @@ def load(folder: Path = REQUIREMENTS) -> tuple[Requirement, ...]:
     """All requirements, by file and then in the file's order.
 
     Raises:
-        ManifestError: a file without requirements, or an entry with a missing, unknown or non-string key.
+        ManifestError: a file without requirements, an entry with a missing, unknown or non-string key, or with a bench
+            that is not there.
     """
     found: list[Requirement] = []
     for path in sorted(folder.glob("*.toml")):
@@ -67,11 +71,14 @@ def load(folder: Path = REQUIREMENTS) -> tuple[Requirement, ...]:
         if set(content) != {"requirement"} or not isinstance(entries, list):
             raise ManifestError(f"{path.name}: expected [[requirement]] entries and nothing else")
         for entry in entries:
-            if not {"id", "says", "source"} <= set(entry) <= {"id", "says", "source", "open"}:
+            if not {"id", "says", "source"} <= set(entry) <= {"id", "says", "source", "open", "bench"}:
                 raise ManifestError(f"{path.name}: wrong keys in {entry}")
             if not all(isinstance(value, str) for value in entry.values()):
                 raise ManifestError(f"{path.name}: every value is a string, not so in {entry}")
-            found.append(Requirement(entry["id"], entry["says"], entry["source"], entry.get("open"), path.stem))
+            bench = entry.get("bench")
+            if bench is not None and not (BENCHES / f"{bench}.py").is_file():
+                raise ManifestError(f"{path.name}: there is no bench of {entry}")
+            found.append(Requirement(entry["id"], entry["says"], entry["source"], entry.get("open"), path.stem, bench))
     return tuple(found)
 
 
@@ -137,11 +144,12 @@ class Coverage:
 
 
 def cover(requirements: Iterable[Requirement], marks: Iterable[Mark]) -> Coverage:
-    """Sort the requirements by whether a sound mark names them."""
+    """Sort the requirements by whether a sound mark names them, or a bench measures them."""
     named = {identifier for mark in marks if mark.fault is None for identifier in mark.ids}
     parts: dict[tuple[bool, bool], list[Requirement]] = {(t, o): [] for t in (True, False) for o in (True, False)}
     for requirement in requirements:
-        parts[requirement.id in named, requirement.open is not None].append(requirement)
+        shown = requirement.id in named or requirement.bench is not None
+        parts[shown, requirement.open is not None].append(requirement)
     return Coverage(
         tested=tuple(parts[True, False]),
         reopened=tuple(parts[True, True]),

@@ -164,6 +164,25 @@ def test_an_answer_streams_where_it_is_asked_to(asker: Account, scripted: Script
     assert (done["found"], len(done["context"]["documents"])) == (True, 1)
 
 
+@pytest.mark.parametrize(
+    ("accept", "streams"),
+    [
+        ("application/json, Text/Event-Stream;q=0.5", True),
+        ("text/event-stream;q=0, application/json", False),
+        ("text/event-stream; q=0.000", False),
+        ("text/event-streams", False),
+        ("*/*", False),
+    ],
+)
+def test_a_stream_is_asked_for_by_accept_alone(
+    asker: Account, scripted: ScriptedModel, accept: str, streams: bool
+) -> None:
+    scripted.says("The boiler bolts need 23 newton metres [1].")
+    answer = asker.post(path(asker), json={"text": material.HANDBOOK_QUESTION}, headers={"Accept": accept})
+    kind = "text/event-stream" if streams else "application/json"
+    assert answer.headers["content-type"].startswith(kind)
+
+
 def test_a_failure_within_a_stream_is_its_last_event(asker: Account, scripted: ScriptedModel) -> None:
     scripted.script(*[Turn(status=500, error="secret trouble")] * 9)
     answer = asker.post(path(asker), json={"text": material.HANDBOOK_QUESTION}, headers={"Accept": "text/event-stream"})

@@ -106,6 +106,51 @@ def test_words_find_the_passage_that_holds_them(account: Account) -> None:
     assert lamp in ids(account, query="gravelmoth lamp", score_to=50)
 
 
+def missed(account: Account, *, days: int = 0, **values: Any) -> str:
+    return add(account, "a machine", days=days, category="no_contact", **{"direction": "in", **values})
+
+
+def note(account: Account, communication_id: str, *signals: str) -> None:
+    items = [analysis.NewItem("criteria", f"About {signal}", subtype=signal) for signal in signals]
+    with account.server.database.write() as connection:
+        analysis.put_summary(
+            account.tenant_id, connection, communication_id, text="Noted", category="complaint", items=items
+        )
+
+
+def test_missed_calls_are_incoming_ones_that_nobody_answered(account: Account) -> None:
+    newest, oldest = missed(account, days=4), missed(account)
+    outgoing = missed(account, days=2, direction="out")
+    answered = add(account, "hello", days=3, category="support", direction="in")
+    # Recognised, not analysed yet: one voice may be a machine's.
+    untold = add(account, "hello", days=5, direction="in")
+    wanted = {"kind": "call", "direction": "in", "answered": "false"}
+    assert ids(account, **wanted) == [newest, oldest]
+    assert ids(account, answered="false") == [newest, outgoing, oldest]
+    assert ids(account, answered="true") == [answered]
+    assert untold in ids(account)
+    page = get_described(account, PATH, **wanted, limit=1)
+    assert page["total"] == 2
+    assert ids(account, **wanted, limit=1, cursor=page["next_cursor"]) == [oldest]
+
+
+def test_a_signal_leads_to_the_communications_it_came_up_in(account: Account) -> None:
+    leaving = add(account, "The gravelmoth is too dear, I am leaving")
+    arguing = add(account, "Take the gravelmoth back", days=1)
+    quiet = add(account, "The gravelmoth is fine", days=2)
+    note(account, leaving, "churn_risk", "objection")
+    note(account, arguing, "disputes", "objection")
+    assert ids(account, signal="objection") == [arguing, leaving]
+    assert ids(account, signal="churn_risk") == [leaving]
+    assert ids(account, signal="churn_risk", kind="email") == []
+    assert ids(account, signal="severity") == []
+    assert get_described(account, PATH, signal="objection")["total"] == 2
+    found = eventually(lambda: ids(account, query="gravelmoth"), lambda found: len(found) == 3)
+    assert quiet in found
+    assert ids(account, query="gravelmoth", signal="churn_risk") == [leaving]
+    assert ids(account, query="gravelmoth", answered="false") == []
+
+
 @pytest.mark.parametrize(
     ("query", "param"),
     [
@@ -117,6 +162,10 @@ def test_words_find_the_passage_that_holds_them(account: Account) -> None:
         ({"participant": "me"}, "participant"),
         ({"score_from": "101"}, "score_from"),
         ({"limit": "0"}, "limit"),
+        ({"answered": "perhaps"}, "answered"),
+        ({"answered": ""}, "answered"),
+        ({"signal": "boredom"}, "signal"),
+        ({"signal": ""}, "signal"),
     ],
 )
 def test_a_wrong_filter_is_named(account: Account, query: dict[str, str], param: str) -> None:
@@ -127,7 +176,11 @@ def test_a_wrong_filter_is_named(account: Account, query: dict[str, str], param:
 
 def test_nobody_finds_what_is_another_accounts(account: Account, new_account: Callable[..., Account]) -> None:
     mine = add(account, "the gravelmoth is mine")
+    note(account, mine, "churn_risk")
     other = new_account()
+    assert ids(other, signal="churn_risk") == []
+    assert ids(other, answered="true") == []
+    assert ids(account, signal="churn_risk") == [mine]
     assert ids(other) == []
     assert ids(other, query="gravelmoth") == []
     assert ids(account) == [mine]
@@ -137,7 +190,8 @@ def test_views_are_kept_by_name_for_everybody_of_the_account(
     account: Account, new_account: Callable[..., Account]
 ) -> None:
     path = "/public/v1/views"
-    wanted = {"name": "Complaints", "filters": {"category": "complaint", "from": "2026-03-01"}}
+    filters = {"category": "complaint", "from": "2026-03-01", "answered": "false", "signal": "churn_risk"}
+    wanted = {"name": "Complaints", "filters": filters}
     made = account.post(path, json=wanted)
     assert made.status_code == 201, made.text
     assert {"name": made.json()["name"], "filters": made.json()["filters"]} == wanted

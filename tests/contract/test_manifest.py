@@ -144,6 +144,11 @@ def test_coverage_sorts_requirements_into_four_parts_that_are_all() -> None:
     assert manifest.table(coverage)[-1] == "open by layer: vision 1"
 
 
+def test_a_speed_is_shown_by_its_bench() -> None:
+    requirement = Requirement("a.one", "says", "decisions, Speech", None, "a", "vision")
+    assert manifest.cover([requirement], []).tested == (requirement,)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -152,6 +157,7 @@ def test_coverage_sorts_requirements_into_four_parts_that_are_all() -> None:
         "[[requirement]]\nid = 'a.b'\nsays = 'x'\n",
         "[[requirement]]\nid = 'a.b'\nsays = 'x'\nsource = 'y'\nopened = 'speech'\n",
         "[[requirement]]\nid = 'a.b'\nsays = 1\nsource = 'y'\n",
+        "[[requirement]]\nid = 'a.b'\nsays = 'x'\nsource = 'y'\nbench = 'none'\n",
     ],
 )
 def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str) -> None:

@@ -1,4 +1,5 @@
 import createClient from "openapi-fetch";
+import { tellSessionOver } from "../app/session-end";
 import type { paths as PublicPaths } from "./schema/public";
 import type { paths as SpeechPaths } from "./schema/speech";
 import type { paths as VisionPaths } from "./schema/vision";
@@ -32,13 +33,18 @@ export const setEnding = (ending: boolean) => {
   isEnding = ending;
 };
 
-/** The data of an answer. Throws ApiError for a refusal, and leads to the entrance where the session has ended. */
+/** To be told of every answer that did not come through `api`. `isWanted`: somebody asked for it, not the page itself. */
+export function watchSession(status: number, isWanted: boolean) {
+  if (status === 401 && !isEnding) tellSessionOver(isWanted);
+}
+
+api.use({ onResponse: ({ request, response }) => watchSession(response.status, request.method !== "GET") });
+
+/** The data of an answer. Throws ApiError for a refusal. */
 export async function read<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asked;
   if (response.ok) return data as T;
-  const failure = failureOf(response.status, error);
-  if (response.status === 401 && !isEnding) window.location.reload();
-  throw failure;
+  throw failureOf(response.status, error);
 }
 
 export function failureOf(status: number, body: unknown): ApiError {

@@ -2,15 +2,19 @@ import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { MutationCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { setNonce } from "get-nonce";
+import { lazy, Suspense } from "react";
 import { RouterProvider } from "react-router/dom";
 import { ApiError } from "../api/client";
 import { LanguageProvider } from "../i18n/language";
 import { router } from "./routes";
 import { styleNonce } from "./session";
+import { useSessionOver } from "./session-end";
 import { theme, variables } from "./theme";
 
 // The styles with which windows keep the page behind them still.
 setNonce(styleNonce());
+
+const SessionOver = lazy(() => import("./session-over"));
 
 const MOST_TRIES = 2;
 
@@ -40,8 +44,17 @@ export function Cabinet() {
         <QueryClientProvider client={queries}>
           <Notifications position="bottom-right" />
           <RouterProvider router={router} />
+          <SessionEnd />
         </QueryClientProvider>
       </LanguageProvider>
     </MantineProvider>
   );
+}
+
+function SessionEnd() {
+  return useSessionOver() ? (
+    <Suspense>
+      <SessionOver />
+    </Suspense>
+  ) : null;
 }

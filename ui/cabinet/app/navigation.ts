@@ -5,6 +5,7 @@ import {
   IconChartBar,
   IconCheckbox,
   IconHeadset,
+  IconMessageQuestion,
   IconMessages,
   IconPlugConnected,
   IconRobot,
@@ -15,11 +16,12 @@ import {
 } from "@tabler/icons-react";
 import type { ComponentType } from "react";
 import type { Texts } from "../i18n/language";
-import type { Feature } from "./session";
+import type { Feature, Role } from "./session";
 
 export const names: Texts<Record<Place["name"], string>> = {
   en: {
     overview: "Overview",
+    ask: "Ask",
     communications: "Communications",
     people: "People",
     promises: "Promises",
@@ -35,6 +37,7 @@ export const names: Texts<Record<Place["name"], string>> = {
   },
   ru: {
     overview: "Обзор",
+    ask: "Спросить",
     communications: "Коммуникации",
     people: "Люди",
     promises: "Обещания",
@@ -53,6 +56,7 @@ export const names: Texts<Record<Place["name"], string>> = {
 export interface Place {
   name:
     | "overview"
+    | "ask"
     | "communications"
     | "people"
     | "promises"
@@ -68,12 +72,15 @@ export interface Place {
   to: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
   feature?: Feature;
+  /** Who may do something there at least. */
+  role?: Role;
 }
 
 /** The places of the cabinet, in groups as the menu shows them. */
 export const places: Place[][] = [
   [
     { name: "overview", to: "/", icon: IconChartBar },
+    { name: "ask", to: "/ask", icon: IconMessageQuestion, feature: "chat", role: "operator" },
     { name: "communications", to: "/communications", icon: IconHeadset },
     { name: "people", to: "/people", icon: IconAddressBook },
     { name: "promises", to: "/promises", icon: IconCheckbox },

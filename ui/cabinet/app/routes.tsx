@@ -20,6 +20,7 @@ export const router = createBrowserRouter(
           errorElement: <RouteFailure />,
           children: [
             page("/", () => import("../pages/overview/overview")),
+            page("/ask", () => import("../pages/ask/ask")),
             page("/communications", () => import("../pages/communications/list")),
             page("/communications/:id", () => import("../pages/communications/communication")),
             page("/people", () => import("../pages/people/list")),

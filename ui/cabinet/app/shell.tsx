@@ -1,14 +1,16 @@
 import { AppShell, Burger, Button, Group, Loader, NavLink, ScrollArea, Stack, Text } from "@mantine/core";
 import { useDisclosure, useMediaQuery } from "@mantine/hooks";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import { Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { Link, Outlet, useLocation, useNavigation } from "react-router";
 import { type Texts, useTexts } from "../i18n/language";
 import { Brand } from "./brand";
 import { names, type Place, places } from "./navigation";
 import { PersonMenu } from "./person-menu";
-import { hasFeature, session } from "./session";
+import { hasFeature, mayAct, session } from "./session";
 import classes from "./shell.module.css";
+
+const WaitingBadge = lazy(() => import("./waiting-badge"));
 
 const texts: Texts<{ skip: string; menu: string; places: string; paused: string; topUp: string }> = {
   en: {
@@ -99,7 +101,7 @@ function Places({ group }: { group: Place[] }) {
   return (
     <div>
       {group
-        .filter((place) => !place.feature || hasFeature(place.feature))
+        .filter((place) => (!place.feature || hasFeature(place.feature)) && mayAct(place.role ?? "viewer"))
         .map((place) => (
           <NavLink
             key={place.name}
@@ -107,6 +109,13 @@ function Places({ group }: { group: Place[] }) {
             to={place.to}
             label={t[place.name]}
             leftSection={<place.icon size={19} stroke={1.7} />}
+            rightSection={
+              place.name === "conversations" && (
+                <Suspense>
+                  <WaitingBadge />
+                </Suspense>
+              )
+            }
             active={isHere(place)}
             aria-current={isHere(place) ? "page" : undefined}
             className={classes.place ?? ""}

@@ -1,10 +1,13 @@
 import { Blockquote, Code, List, Text } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 
+/** Makes what stands for `[n]`. */
+type Cite = (citation: number) => ReactNode;
+
 /** The Markdown that chats answer in, as elements: paragraphs, quotations, lists, bold, code, citations. Links and
  * pictures of it stay text, since nobody here vouches for them; HTML is text, too. */
-export function Markdown({ children }: { children: string }) {
-  return <>{blocksOf(children).map((block, index) => drawn(block, index))}</>;
+export function Markdown({ children, cite }: { children: string; cite?: Cite }) {
+  return <>{blocksOf(children).map((block, index) => drawn(block, index, cite))}</>;
 }
 
 type Kind = "quote" | "bullets" | "numbers" | "text";
@@ -37,12 +40,12 @@ function blocksOf(markdown: string): Block[] {
   return blocks;
 }
 
-function drawn({ kind, lines }: Block, key: number): ReactNode {
+function drawn({ kind, lines }: Block, key: number, cite: Cite | undefined): ReactNode {
   if (kind === "bullets" || kind === "numbers") {
     return (
       <List key={key} type={kind === "numbers" ? "ordered" : "unordered"} size="sm" my={4} withPadding>
         {lines.map((line, index) => (
-          <List.Item key={index}>{inline(line)}</List.Item>
+          <List.Item key={index}>{inline(line, cite)}</List.Item>
         ))}
       </List>
     );
@@ -50,7 +53,7 @@ function drawn({ kind, lines }: Block, key: number): ReactNode {
   const text = lines.map((line, index) => (
     <Fragment key={index}>
       {index > 0 && <br />}
-      {inline(line)}
+      {inline(line, cite)}
     </Fragment>
   ));
   if (kind === "quote") {
@@ -67,17 +70,19 @@ function drawn({ kind, lines }: Block, key: number): ReactNode {
   );
 }
 
-const INLINE = /\\([!-/:-@[-`{-~])|\*\*([^*\n]+)\*\*|`([^`\n]+)`/g;
+const INLINE = /\\([!-/:-@[-`{-~])|\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[(\d{1,3})\]/g;
 
-function inline(text: string): ReactNode[] {
+function inline(text: string, cite: Cite | undefined): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;
   for (const found of text.matchAll(INLINE)) {
-    const [whole, escaped, bold, code] = found;
+    const [whole, escaped, bold, code, number] = found;
     parts.push(text.slice(end, found.index));
     if (escaped !== undefined) parts.push(escaped);
-    else if (bold !== undefined) parts.push(<b key={found.index}>{bold}</b>);
-    else parts.push(<Code key={found.index}>{code}</Code>);
+    else if (bold !== undefined) parts.push(<b key={found.index}>{inline(bold, cite)}</b>);
+    else if (number !== undefined) {
+      parts.push(cite ? <Fragment key={found.index}>{cite(Number(number))}</Fragment> : whole);
+    } else parts.push(<Code key={found.index}>{code}</Code>);
     end = found.index + whole.length;
   }
   parts.push(text.slice(end));

@@ -14,6 +14,7 @@ const texts: Texts<{
   gone: string;
   refused: string;
   busy: string;
+  signedOut: string;
 }> = {
   en: {
     failed: "This could not be loaded",
@@ -23,6 +24,7 @@ const texts: Texts<{
     gone: "It is not there, or not any more.",
     refused: "Your role or your account's features do not allow this.",
     busy: "The server is busy. Try again in a moment.",
+    signedOut: "Your session has ended. Sign in again.",
   },
   ru: {
     failed: "Не удалось загрузить",
@@ -32,6 +34,7 @@ const texts: Texts<{
     gone: "Здесь этого нет или уже нет.",
     refused: "Ваша роль или возможности аккаунта этого не позволяют.",
     busy: "Сервер занят. Повторите через минуту.",
+    signedOut: "Сеанс завершён. Войдите снова.",
   },
 };
 
@@ -40,6 +43,7 @@ export function useFailureText(): (error: unknown) => string {
   const t = useTexts(texts);
   return (error) => {
     if (!(error instanceof ApiError)) return t.offline;
+    if (error.status === 401) return t.signedOut;
     if (error.status === 404) return t.gone;
     if (error.status === 403) return t.refused;
     if (error.status === 429 || error.status >= 500) return t.busy;

@@ -2,7 +2,6 @@ import { Button, Group, NumberInput, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, api, read } from "../../api/client";
-import { session } from "../../app/session";
 import { useFormat, useTexts } from "../../i18n/language";
 import { useFailureText } from "../../parts/states";
 import { rememberPayment } from "./pending";
@@ -23,7 +22,8 @@ export function TopUp() {
   const fits = amount !== "" && roubles >= LEAST && roubles <= MOST;
   const begin = useMutation({
     mutationFn: (amount_rub: number) => {
-      const back = `${session.urls.public}/cabinet/balance?payment=`;
+      // To where this page was opened at: the server's public address may be another, at which nobody is signed in.
+      const back = `${window.location.origin}/cabinet/balance?payment=`;
       return read(
         api.POST("/public/v1/payment-link", {
           body: { amount_rub, redirect_url: `${back}paid`, fail_redirect_url: `${back}failed` },

@@ -1,11 +1,12 @@
 import { Group, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/vision";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Chart } from "../../parts/lazy-chart";
+import { SeriesTable } from "../../parts/series-table";
 import { Empty, Loaded } from "../../parts/states";
 import classes from "./cameras.module.css";
 import type { Stream } from "./kinds";
@@ -30,6 +31,8 @@ const texts: Texts<{
   none: string;
   noneText: string;
   utc: string;
+  hour: string;
+  day: string;
 }> = {
   en: {
     period: "Period",
@@ -46,6 +49,8 @@ const texts: Texts<{
     none: "Nobody was counted in this period",
     noneText: "Visitors and queues are counted where the camera looks for them (“Visitors and queues”).",
     utc: "Days and hours are UTC.",
+    hour: "Hour",
+    day: "Day",
   },
   ru: {
     period: "Период",
@@ -62,6 +67,8 @@ const texts: Texts<{
     none: "За этот период никого не посчитали",
     noneText: "Посетители и очереди считаются, если камере задан сценарий «Посетители и очереди».",
     utc: "Дни и часы — по UTC.",
+    hour: "Час",
+    day: "День",
   },
 };
 
@@ -120,11 +127,15 @@ export function TrafficTab({ stream }: { stream: Stream }) {
 function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour" | "day" }) {
   const t = useTexts(texts);
   const format = useFormat();
+  const nameOf = useCallback(
+    ({ bucket }: Bucket) => {
+      const day = format.date(bucket.slice(0, 10));
+      return granularity === "day" ? day : `${day} ${bucket.slice(11, 16)}`;
+    },
+    [format, granularity],
+  );
   const options = useMemo(() => {
-    const names = series.map(({ bucket }) => {
-      const day = bucket.slice(0, 10);
-      return granularity === "day" ? format.date(day) : `${format.date(day)} ${bucket.slice(11, 16)}`;
-    });
+    const names = series.map(nameOf);
     const axes = { xAxis: { type: "category", data: names }, yAxis: { type: "value", minInterval: 1 } };
     // So many hours would be a wall of bars.
     const type = granularity === "hour" ? "line" : "bar";
@@ -163,9 +174,12 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
         ],
       },
     };
-  }, [series, granularity, format, t]);
+  }, [series, granularity, nameOf, t]);
   const sum = (pick: (each: Bucket) => number) => format.number(series.reduce((all, each) => all + pick(each), 0));
-  const waits = series.filter((each) => each.avg_queue_sec > 0);
+  const named = series.map((each) => ({ ...each, label: nameOf(each) }));
+  const counted = named.filter((each) => each.unique_visitors || each.entered || each.left);
+  const waits = named.filter((each) => each.avg_queue_sec > 0);
+  const head = granularity === "day" ? t.day : t.hour;
   return (
     <>
       <Card title={t.chart}>
@@ -174,10 +188,24 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
           <Figure name={t.left} value={sum((each) => each.left)} />
         </SimpleGrid>
         <Chart option={options.visitors} label={t.chart} height={280} />
+        <SeriesTable
+          head={head}
+          rows={counted}
+          columns={[
+            { name: t.visitors, value: (each) => format.number(each.unique_visitors) },
+            { name: t.entered, value: (each) => format.number(each.entered) },
+            { name: t.left, value: (each) => format.number(each.left) },
+          ]}
+        />
       </Card>
       {waits.length > 0 && (
         <Card title={t.queueChart}>
           <Chart option={options.queue} label={t.queueChart} />
+          <SeriesTable
+            head={head}
+            rows={waits}
+            columns={[{ name: t.queue, value: (each) => format.number(each.avg_queue_sec) }]}
+          />
         </Card>
       )}
     </>

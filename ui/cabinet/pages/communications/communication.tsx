@@ -1,9 +1,11 @@
-import { Badge, Group, Loader, SegmentedControl, Text } from "@mantine/core";
+import { Badge, Button, Group, Loader, SegmentedControl, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
+import { IconMessageQuestion } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useLocation, useParams, useSearchParams } from "react-router";
+import { Link, useLocation, useParams, useSearchParams } from "react-router";
 import { api, read } from "../../api/client";
+import { hasFeature, mayAct } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Back } from "../../parts/back";
 import { Card } from "../../parts/card";
@@ -19,7 +21,7 @@ import { Player } from "./player";
 import { Quality } from "./quality";
 import { Timeline } from "./timeline";
 import { usePlayer, type Words } from "./use-player";
-import { voicesOf } from "./voices";
+import { turnOf, voicesOf } from "./voices";
 
 const POLL_MS = 2000;
 
@@ -34,6 +36,7 @@ const texts: Texts<{
   conversation: string;
   analysis: string;
   view: string;
+  ask: string;
 }> = {
   en: {
     all: "Communications",
@@ -46,6 +49,7 @@ const texts: Texts<{
     conversation: "Conversation",
     analysis: "Analysis",
     view: "What is shown",
+    ask: "Ask about it",
   },
   ru: {
     all: "Коммуникации",
@@ -58,6 +62,7 @@ const texts: Texts<{
     conversation: "Разговор",
     analysis: "Анализ",
     view: "Что показать",
+    ask: "Спросить о нём",
   },
 };
 
@@ -170,7 +175,21 @@ function Conversation({ found }: { found: Details }) {
           )}
         </Group>
       }
-      actions={<Actions found={found} />}
+      actions={
+        <>
+          {hasFeature("chat") && mayAct("operator") && (
+            <Button
+              component={Link}
+              to={`/ask?about=${found.id}`}
+              variant="light"
+              leftSection={<IconMessageQuestion size={18} aria-hidden />}
+            >
+              {t.ask}
+            </Button>
+          )}
+          <Actions found={found} />
+        </>
+      }
     >
       {isNarrow && (
         <SegmentedControl
@@ -231,7 +250,20 @@ function useFollowing(idx: number | null, isPlaying: boolean) {
   }, [idx, isPlaying]);
 }
 
-/** The turn that the address names (`#item-3`, `?item=3`, `?at=12000`), or that something on the page led to. */
+/** The turn that was cited: the one with these words, else the one that is being said at the time. */
+function citedTurn(items: Item[], at: number | null, quote: string | null): number | null {
+  const later = at === null ? items : items.filter((item) => (item.start_ms ?? 0) >= at);
+  // Passages have the name of who speaks before the words.
+  for (const words of quote ? [quote.replace(/^[^:]{1,80}:\s+/, ""), quote] : []) {
+    const idx = turnOf(later, words) ?? turnOf(items, words);
+    if (idx !== null) return idx;
+  }
+  if (at === null) return null;
+  return items.filter((item) => item.start_ms !== null && item.start_ms <= at).at(-1)?.idx ?? null;
+}
+
+/** The turn that the address names (`#item-3`, `?item=3`, `?at=12000`, `?quote=words`), or that something on the page
+ * led to. */
 function useMarked(items: Item[], onShow: () => void) {
   const { hash } = useLocation();
   const [params] = useSearchParams();
@@ -251,15 +283,16 @@ function useMarked(items: Item[], onShow: () => void) {
   );
   const named = /^#item-(\d+)$/.exec(hash)?.[1] ?? params.get("item");
   const at = params.get("at");
+  const quote = params.get("quote");
   const isThere = items.length > 0;
   // Once for each address, as soon as there is a text.
   useEffect(() => {
     if (!isThere) return;
     if (named !== null && /^\d+$/.test(named)) show(Number(named));
-    else if (at !== null && /^\d+$/.test(at)) {
-      const last = items.filter((item) => item.start_ms !== null && item.start_ms <= Number(at)).at(-1);
-      if (last) show(last.idx);
+    else {
+      const idx = citedTurn(items, at !== null && /^\d+$/.test(at) ? Number(at) : null, quote);
+      if (idx !== null) show(idx);
     }
-  }, [named, at, isThere]);
+  }, [named, at, quote, isThere]);
   return { marked, show };
 }

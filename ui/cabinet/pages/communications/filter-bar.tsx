@@ -21,6 +21,7 @@ import { FILTER_NAMES, type FilterName, type FiltersInUse } from "./filters";
 import { CATEGORIES, CHANNELS, DIRECTIONS, KINDS, kindTexts, nameOf } from "./kinds";
 import { PersonSelect } from "./person-select";
 import { SavedViews } from "./saved-views";
+import { SIGNALS, signalNames } from "./signals";
 
 const texts: Texts<{
   search: string;
@@ -34,6 +35,7 @@ const texts: Texts<{
   remove: (name: string) => string;
   low: string;
   good: string;
+  answers: Record<"true" | "false", string>;
 }> = {
   en: {
     search: "Search in conversations",
@@ -51,6 +53,8 @@ const texts: Texts<{
       scenario: "QC scenario",
       score_from: "Score from",
       score_to: "Score up to",
+      answered: "Answer",
+      signal: "Signal",
       from: "From",
       to: "To",
     },
@@ -59,6 +63,7 @@ const texts: Texts<{
     remove: (name) => `Remove: ${name}`,
     low: "below 50 %",
     good: "80 % and better",
+    answers: { true: "Answered", false: "Unanswered" },
   },
   ru: {
     search: "Поиск по разговорам",
@@ -76,6 +81,8 @@ const texts: Texts<{
       scenario: "Сценарий качества",
       score_from: "Оценка от",
       score_to: "Оценка до",
+      answered: "Ответ",
+      signal: "Сигнал",
       from: "С даты",
       to: "По дату",
     },
@@ -84,6 +91,7 @@ const texts: Texts<{
     remove: (name) => `Убрать: ${name}`,
     low: "ниже 50 %",
     good: "80 % и выше",
+    answers: { true: "Отвечено", false: "Без ответа" },
   },
 };
 
@@ -91,6 +99,7 @@ const texts: Texts<{
 export function FilterBar({ filters, change, replace }: FiltersInUse) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
+  const signals = useTexts(signalNames);
   const [opened, { toggle }] = useDisclosure();
   const [typed, setTyped] = useState(filters.query ?? "");
   useEffect(() => setTyped(filters.query ?? ""), [filters.query]);
@@ -184,6 +193,8 @@ export function FilterBar({ filters, change, replace }: FiltersInUse) {
           {select("channel_type", choice(CHANNELS, kinds.channels))}
           {select("direction", choice(DIRECTIONS, kinds.directions))}
           {select("category", choice(CATEGORIES, kinds.categories))}
+          {select("answered", choice(["true", "false"], t.answers))}
+          {select("signal", choice(SIGNALS, signals))}
           {day("from")}
           {day("to")}
           <PersonSelect
@@ -219,6 +230,7 @@ type InForceProps = FiltersInUse & { scenarios: { value: string; label: string }
 function InForce({ filters, change, replace, scenarios }: InForceProps) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
+  const signals: Record<string, string> = useTexts(signalNames);
   const format = useFormat();
   const person = useQuery({
     queryKey: ["person-name", filters.participant],
@@ -241,6 +253,8 @@ function InForce({ filters, change, replace, scenarios }: InForceProps) {
         ? (nameOf({ name: person.data.name ?? "", external_id: person.data.external_id ?? "" }) ?? "…")
         : "…",
       scenario: scenarios.find((each) => each.value === value)?.label,
+      answered: t.answers[value as "true" | "false"],
+      signal: signals[value],
       score_from: `${t.names.score_from} ${format.percent(Number(value))}`,
       score_to: `${t.names.score_to} ${format.percent(Number(value))}`,
       query: `“${value}”`,

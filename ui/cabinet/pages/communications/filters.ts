@@ -12,6 +12,8 @@ export const FILTER_NAMES = [
   "scenario",
   "score_from",
   "score_to",
+  "answered",
+  "signal",
   "from",
   "to",
 ] as const;

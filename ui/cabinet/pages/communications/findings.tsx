@@ -2,8 +2,10 @@ import { Anchor, Badge, Group, Loader, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "react-router";
 import { api, read } from "../../api/client";
+import { hasFeature } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { Failure } from "../../parts/states";
 import { type Details, type Finding, type Item, isOpen, nameOf } from "./kinds";
 import classes from "./page.module.css";
 import { Quote } from "./quote";
@@ -62,7 +64,7 @@ export function Findings({ found, items, onShow }: FindingsProps) {
   const status = found.summary_generation_status;
   const learned = useQuery({
     queryKey: ["learned", found.id, found.memory_generation_status],
-    enabled: found.memory_generation_status === "success",
+    enabled: hasFeature("memory") && found.memory_generation_status === "success",
     queryFn: () =>
       read(
         api.GET("/public/v1/communications/{communication_id}/memory", {
@@ -108,6 +110,11 @@ export function Findings({ found, items, onShow }: FindingsProps) {
       {list(t.commitments, commitments)}
       {list(t.facts, facts)}
       {list(t.memory, learned.data?.items ?? [])}
+      {learned.isError && !learned.data && (
+        <Card title={t.memory}>
+          <Failure error={learned.error} again={() => void learned.refetch()} />
+        </Card>
+      )}
     </>
   );
 }

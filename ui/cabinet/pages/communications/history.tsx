@@ -5,6 +5,7 @@ import { api, read } from "../../api/client";
 import type { Forms } from "../../i18n/format";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { Failure } from "../../parts/states";
 import { kindTexts, labelName } from "./kinds";
 import classes from "./page.module.css";
 import { Quote } from "./quote";
@@ -62,6 +63,7 @@ export function Corrections({ id, onShow }: { id: string; onShow: (idx: number) 
       ),
   });
   const items = list.data?.items ?? [];
+  if (list.isError && !list.data) return <Unloaded title={t.corrections} list={list} />;
   if (!items.length) return null;
   const shown = (kind: string, text: string | null) =>
     text === null ? t.nobody : kind === "label" ? labelName(text, speaker) : text;
@@ -96,6 +98,15 @@ export function Corrections({ id, onShow }: { id: string; onShow: (idx: number) 
   );
 }
 
+/** What could not be loaded is not the same as nothing. */
+function Unloaded({ title, list }: { title: string; list: { error: unknown; refetch: () => unknown } }) {
+  return (
+    <Card title={title}>
+      <Failure error={list.error} again={() => void list.refetch()} />
+    </Card>
+  );
+}
+
 const COLOURS = { pending: "gray", delivered: "green", failed: "red" };
 
 /** The events of this communication, and how each went. */
@@ -108,6 +119,7 @@ export function Deliveries({ id }: { id: string }) {
       read(api.GET("/public/v1/webhook-deliveries", { params: { query: { communication_id: id, limit: 20 } } })),
   });
   const items = list.data?.items ?? [];
+  if (list.isError && !list.data) return <Unloaded title={t.deliveries} list={list} />;
   if (!items.length) return null;
   return (
     <Card title={t.deliveries}>

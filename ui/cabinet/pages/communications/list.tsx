@@ -78,11 +78,14 @@ const texts: Texts<{
   },
 };
 
+const isInWorkStill = (each: Listed) => isOpen(each.transcription_status) || isOpen(each.summary_generation_status);
+
 function useCommunications(filters: Filters) {
-  const { score_from, score_to, ...others } = filters;
+  const { score_from, score_to, answered, ...others } = filters;
   const scores = {
     ...(score_from ? { score_from: Number(score_from) } : {}),
     ...(score_to ? { score_to: Number(score_to) } : {}),
+    ...(answered ? { answered: answered === "true" } : {}),
   };
   return useInfiniteQuery({
     queryKey: ["communications", keyOf(filters)],
@@ -97,14 +100,9 @@ function useCommunications(filters: Filters) {
         }),
       ),
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: (query) =>
-      query.state.data?.pages
-        .slice(0, 1)
-        .some((page) =>
-          page.items.some((each) => isOpen(each.transcription_status) || isOpen(each.summary_generation_status)),
-        )
-        ? POLL_MS
-        : false,
+    // Only while nobody has scrolled on: else each of the pages would be asked for again.
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.length === 1 && data.pages[0]?.items.some(isInWorkStill) ? POLL_MS : false,
   });
 }
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Select, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Select, Text, Tooltip } from "@mantine/core";
 import {
   IconPlayerPauseFilled,
   IconPlayerPlayFilled,
@@ -6,7 +6,7 @@ import {
   IconRewindForward10,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { api, read } from "../../api/client";
+import { ApiError, api, read } from "../../api/client";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import type { Details, Item } from "./kinds";
 import classes from "./player.module.css";
@@ -24,6 +24,8 @@ const texts: Texts<{
   of: (now: string, all: string) => string;
   broken: string;
   keys: string;
+  noWave: string;
+  again: string;
 }> = {
   en: {
     play: "Play",
@@ -34,6 +36,8 @@ const texts: Texts<{
     position: "Position in the recording",
     of: (now, all) => `${now} of ${all}`,
     broken: "This browser cannot play the recording. It can be downloaded.",
+    noWave: "The waveform could not be loaded; the recording plays without it.",
+    again: "Try again",
     keys: "Space: play or pause. Arrows: 5 seconds back and forward.",
   },
   ru: {
@@ -45,6 +49,8 @@ const texts: Texts<{
     position: "Место в записи",
     of: (now, all) => `${now} из ${all}`,
     broken: "Этот браузер не может воспроизвести запись. Её можно скачать.",
+    noWave: "Не удалось загрузить волну; запись играет и без неё.",
+    again: "Повторить",
     keys: "Пробел: слушать или пауза. Стрелки: на 5 секунд назад и вперёд.",
   },
 };
@@ -55,6 +61,9 @@ interface PlayerProps {
   voices: Map<string, Voice>;
   player: PlayerState;
 }
+
+/** Of a recording that cannot be read there is none: the player says that itself. */
+const isSilent = (error: unknown) => error instanceof ApiError && error.status === 404;
 
 /** A call's recording: it stays in sight while its text is read. */
 export function Player({ found, items, voices, player }: PlayerProps) {
@@ -126,6 +135,14 @@ export function Player({ found, items, voices, player }: PlayerProps) {
           onChange={(value) => player.setSpeed(Number(value ?? 1))}
         />
       </Group>
+      {wave.isError && !isSilent(wave.error) && (
+        <Group gap="xs" mt="xs" role="status">
+          <Text size="sm">{t.noWave}</Text>
+          <Button size="compact-xs" variant="default" loading={wave.isFetching} onClick={() => void wave.refetch()}>
+            {t.again}
+          </Button>
+        </Group>
+      )}
       {player.isBroken && (
         <Text size="sm" mt="xs" role="status">
           {t.broken}{" "}

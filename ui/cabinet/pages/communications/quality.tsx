@@ -5,6 +5,7 @@ import { api, read } from "../../api/client";
 import { hasFeature } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { Failure } from "../../parts/states";
 import { type Details, type Item, isOpen } from "./kinds";
 import classes from "./page.module.css";
 import { Quote } from "./quote";
@@ -107,6 +108,10 @@ export function Quality({ found, items, onShow }: QualityProps) {
         {scenario?.name ?? evaluation.scenario_code}
         {evaluation.comment ? ` · ${evaluation.comment}` : ""}
       </Text>
+      {catalog.isError && !catalog.data && (
+        // The criteria are there all the same, by their codes.
+        <Failure error={catalog.error} again={() => void catalog.refetch()} />
+      )}
       <ul className={classes.findings}>
         {shown.map((each) => (
           <li key={each.code}>

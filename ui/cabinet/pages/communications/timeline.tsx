@@ -1,6 +1,6 @@
 import { Anchor, Text } from "@mantine/core";
 import { IconPaperclip } from "@tabler/icons-react";
-import { memo, useCallback, useState } from "react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { mayAct } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Edit } from "./edit";
@@ -30,6 +30,17 @@ interface TimelineProps {
 export function Timeline({ id, kind, items, voices, words, place, marked, onListen }: TimelineProps) {
   const [editing, setEditing] = useState<number | null>(null);
   const edit = useCallback((idx: number) => setEditing(idx), []);
+  const left = useRef<number | null>(null);
+  // Who has corrected a turn goes on from there.
+  useEffect(() => {
+    if (editing !== null || left.current === null) return;
+    document.getElementById(`item-${left.current}`)?.querySelector<HTMLElement>(`.${classes.edit}`)?.focus();
+    left.current = null;
+  }, [editing]);
+  const leave = (idx: number) => {
+    left.current = idx;
+    setEditing(null);
+  };
   const all = [...voices.values()];
   return (
     <ol className={kind === "call" ? classes.call : classes.messages}>
@@ -38,7 +49,7 @@ export function Timeline({ id, kind, items, voices, words, place, marked, onList
         const isLit = place.idx === item.idx;
         return editing === item.idx ? (
           <li key={item.idx} className={classes.editing}>
-            <Edit id={id} item={item} voices={all} onDone={() => setEditing(null)} />
+            <Edit id={id} item={item} voices={all} onDone={() => leave(item.idx)} />
           </li>
         ) : (
           <Turn

@@ -6,13 +6,11 @@ import { api, read } from "../../api/client";
 import { session } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
 import { useSayFailure } from "../../parts/confirm";
+import { newKey } from "../../parts/new-key";
 import classes from "./conversations.module.css";
 import type { Conversation } from "./kinds";
 
 const NAME_KEPT = "parley.operator";
-
-/** `crypto.randomUUID` is not there on plain HTTP. */
-const newKey = () => `${Date.now()}-${Math.random()}`;
 
 const texts: Texts<{
   name: string;

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { api, failureOf, read } from "../../api/client";
+import { api, failureOf, read, watchSession } from "../../api/client";
 import type { KnowledgeDocument } from "./kinds";
 
 const AT_ONCE = 3;
@@ -96,6 +96,7 @@ function send(spaceId: string, file: File, onSent: (share: number) => void): Pro
     request.responseType = "json";
     request.upload.onprogress = (event) => event.lengthComputable && onSent(event.loaded / event.total);
     request.onload = () => {
+      watchSession(request.status, true);
       if (request.status < 300) resolve(request.response as KnowledgeDocument);
       else reject(failureOf(request.status, request.response));
     };

@@ -5,6 +5,7 @@ import { session } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Loaded, Waiting } from "../../parts/states";
+import { signalNames } from "../communications/signals";
 import classes from "./overview.module.css";
 import { listPath, type Period } from "./period";
 import { type Metrics, useBalance, usePromises, useSignals, useStreams } from "./queries";
@@ -20,7 +21,6 @@ const texts: Texts<{
   noPromises: string;
   signals: string;
   noSignals: string;
-  signalNames: Record<string, string>;
   cameras: string;
   allCameras: string;
   noCameras: string;
@@ -40,18 +40,6 @@ const texts: Texts<{
     noPromises: "Nothing is due: every promise with a day was kept or lies further ahead.",
     signals: "What customers signal",
     noSignals: "No objections, risks or competitors came up in this period.",
-    signalNames: {
-      objection: "Objections",
-      competitors: "Competitors",
-      churn_risk: "Churn risk",
-      disputes: "Disputes",
-      urgency: "Urgency",
-      severity: "Severity",
-      escalation: "Escalation",
-      requested_resolution: "What they ask for",
-      constraints: "Constraints",
-      contact_outcome: "Outcome",
-    },
     cameras: "Cameras",
     allCameras: "All cameras",
     noCameras: "No camera is connected yet.",
@@ -77,18 +65,6 @@ const texts: Texts<{
     noPromises: "К сроку ничего нет: обещания выполнены или впереди ещё есть время.",
     signals: "О чём сигналят клиенты",
     noSignals: "За этот период не было возражений, рисков и упоминаний конкурентов.",
-    signalNames: {
-      objection: "Возражения",
-      competitors: "Конкуренты",
-      churn_risk: "Риск ухода",
-      disputes: "Споры",
-      urgency: "Срочность",
-      severity: "Серьёзность",
-      escalation: "Эскалация",
-      requested_resolution: "Чего просят",
-      constraints: "Ограничения",
-      contact_outcome: "Итог контакта",
-    },
     cameras: "Камеры",
     allCameras: "Все камеры",
     noCameras: "Камеры пока не подключены.",
@@ -215,6 +191,7 @@ export function PromisesCard() {
 export function SignalsCard({ period }: { period: Period }) {
   const t = useTexts(texts);
   const format = useFormat();
+  const names: Record<string, string> = useTexts(signalNames);
   const signals = useSignals(period);
   return (
     <Card title={t.signals}>
@@ -227,10 +204,10 @@ export function SignalsCard({ period }: { period: Period }) {
           ) : (
             <Stack gap={2}>
               {items.map((item) => (
-                <Link key={item.id} to={`/communications/${item.communication_id}`} className={classes.row}>
+                <Link key={item.id} to={listPath(period, { signal: item.name })} className={classes.row}>
                   <Group justify="space-between" wrap="nowrap" gap="xs">
                     <Text size="sm" fw={600}>
-                      {t.signalNames[item.name] ?? item.name}
+                      {names[item.name] ?? item.name}
                     </Text>
                     <Badge variant="light" size="sm">
                       {format.number(item.count)}

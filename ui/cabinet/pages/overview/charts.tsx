@@ -1,16 +1,17 @@
-import { Anchor, Table, Text } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { Link, useNavigate } from "react-router";
+import type { Format } from "../../i18n/format";
 import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Chart } from "../../parts/lazy-chart";
-import classes from "./overview.module.css";
+import { SeriesTable } from "../../parts/series-table";
 import { listPath, type Period, shiftDay } from "./period";
 import type { Figures, Metrics } from "./queries";
 import { texts } from "./texts";
 
 // Of those of every chart: green and red that are told apart by those who do not see the difference.
-const ANSWERED_AND_MISSED = ["#0f8a73", "#c8553d"];
+const BOTH_COLOURS = ["#0f8a73", "#c8553d"];
 
 interface Stretch {
   from: string;
@@ -33,46 +34,17 @@ export function useStretches(data: Metrics, period: Period): Stretch[] {
   }, [data, period, format]);
 }
 
-interface SeriesTableProps {
+interface FiguresTableProps {
   rows: Stretch[];
   columns: { name: string; value: (figures: Figures) => string }[];
-  filters?: Record<string, string>;
+  to: (row: Stretch) => string;
 }
 
 /** The figures of a chart in words, each day a link to its list. */
-export function SeriesTable({ rows, columns, filters }: SeriesTableProps) {
+function FiguresTable({ rows, columns, to }: FiguresTableProps) {
   const t = useTexts(texts);
-  return (
-    <details className={classes.details}>
-      <summary>{t.table}</summary>
-      <div className={classes.scroll} tabIndex={-1}>
-        <Table fz="sm" verticalSpacing={4}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{t.day}</Table.Th>
-              {columns.map((column) => (
-                <Table.Th key={column.name}>{column.name}</Table.Th>
-              ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.map((row) => (
-              <Table.Tr key={row.from}>
-                <Table.Td>
-                  <Anchor component={Link} to={listPath(row, filters)} size="sm">
-                    {row.label}
-                  </Anchor>
-                </Table.Td>
-                {columns.map((column) => (
-                  <Table.Td key={column.name}>{column.value(row.figures)}</Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </div>
-    </details>
-  );
+  const shown = columns.map(({ name, value }) => ({ name, value: (row: Stretch) => value(row.figures) }));
+  return <SeriesTable head={t.day} rows={rows} columns={shown} to={to} />;
 }
 
 interface ChartProps {
@@ -128,12 +100,19 @@ export function VolumeCard({ data, earlier, period }: ChartProps & { earlier: Me
           if (row) void navigate(listPath(row));
         }}
       />
-      <SeriesTable rows={rows} columns={[{ name: t.tiles.count, value: (figures) => format.number(figures.count) }]} />
+      <FiguresTable
+        rows={rows}
+        to={listPath}
+        columns={[{ name: t.tiles.count, value: (figures) => format.number(figures.count) }]}
+      />
     </Card>
   );
 }
 
-/** Calls that were answered and those that were missed. */
+const UNANSWERED = { answered: "false" };
+const ANSWERED = { answered: "true" };
+
+/** Calls that reached somebody, chats and mails that both sides wrote in; and those that did not. */
 export function AnsweringCard({ data, period }: ChartProps) {
   const t = useTexts(texts);
   const format = useFormat();
@@ -145,7 +124,7 @@ export function AnsweringCard({ data, period }: ChartProps) {
       tooltip: { trigger: "axis" },
       legend: { top: 0, right: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8 },
       grid: { left: 4, right: 8, top: 32, bottom: 4, containLabel: true },
-      color: ANSWERED_AND_MISSED,
+      color: BOTH_COLOURS,
       xAxis: { type: "category", data: rows.map((row) => row.label), axisTick: { show: false } },
       yAxis: { type: "value", minInterval: 1 },
       series: [
@@ -154,33 +133,91 @@ export function AnsweringCard({ data, period }: ChartProps) {
       ],
     };
   }, [rows, t]);
-  const filters = { kind: "call" };
   return (
-    <Card title={t.answering}>
+    <Card
+      title={t.answering}
+      actions={
+        <Anchor component={Link} to={listPath(period, UNANSWERED)} size="sm">
+          {t.allMissed}
+        </Anchor>
+      }
+    >
       <Chart
         option={option}
         label={t.answeringLabel}
         height={220}
-        onPick={({ dataIndex }) => {
+        onPick={({ dataIndex, seriesName }) => {
           const row = rows[dataIndex];
-          if (row) void navigate(listPath(row, filters));
+          if (row) void navigate(listPath(row, seriesName === t.unanswered ? UNANSWERED : ANSWERED));
         }}
       />
-      <SeriesTable
+      <FiguresTable
         rows={rows}
-        filters={filters}
+        to={(row) => listPath(row, UNANSWERED)}
         columns={[
           { name: t.answered, value: (figures) => format.number(figures.answered) },
           { name: t.unanswered, value: (figures) => format.number(figures.unanswered) },
-          {
-            name: t.tiles.reply,
-            value: (figures) => (figures.avg_first_reply_s === null ? "—" : format.length(figures.avg_first_reply_s)),
-          },
         ]}
       />
     </Card>
   );
 }
+
+/** How long chats and mails waited for the first reply. */
+export function ReplyCard({ data, period }: ChartProps) {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const navigate = useNavigate();
+  const rows = useStretches(data, period);
+  const hasAny = rows.some((row) => row.figures.avg_first_reply_s !== null);
+  const option = useMemo(
+    () => ({
+      tooltip: { trigger: "axis", valueFormatter: (value: unknown) => shownMinutes(value, format) },
+      grid: { left: 4, right: 8, top: 16, bottom: 4, containLabel: true },
+      xAxis: { type: "category", data: rows.map((row) => row.label), axisTick: { show: false } },
+      yAxis: { type: "value", axisLabel: { formatter: (value: number) => shownMinutes(value, format) } },
+      series: [
+        {
+          name: t.tiles.reply,
+          type: "bar",
+          barMaxWidth: 22,
+          itemStyle: { borderRadius: [4, 4, 0, 0] },
+          data: rows.map(({ figures: { avg_first_reply_s: seconds } }) => (seconds === null ? null : seconds / 60)),
+        },
+      ],
+    }),
+    [rows, t, format],
+  );
+  return (
+    <Card title={t.replies}>
+      {hasAny ? (
+        <>
+          <Chart
+            option={option}
+            label={t.repliesLabel}
+            height={220}
+            onPick={({ dataIndex }) => {
+              const row = rows[dataIndex];
+              if (row) void navigate(listPath(row, { kind: "chat" }));
+            }}
+          />
+          <FiguresTable
+            rows={rows.filter((row) => row.figures.avg_first_reply_s !== null)}
+            to={(row) => listPath(row, { kind: "chat" })}
+            columns={[{ name: t.tiles.reply, value: (figures) => format.length(figures.avg_first_reply_s ?? 0) }]}
+          />
+        </>
+      ) : (
+        <Text size="sm" c="var(--soft)">
+          {t.noReplies}
+        </Text>
+      )}
+    </Card>
+  );
+}
+
+const shownMinutes = (minutes: unknown, format: Format) =>
+  typeof minutes === "number" ? format.length(minutes * 60) : "—";
 
 /** The average score of quality control; stretches in which nothing was judged leave no gap. */
 export function QualityCard({ data, period, leads = true }: ChartProps & { leads?: boolean }) {
@@ -236,7 +273,8 @@ export function QualityCard({ data, period, leads = true }: ChartProps & { leads
               if (row) void navigate(listPath(row));
             }}
           />
-          <SeriesTable
+          <FiguresTable
+            to={listPath}
             rows={rows.filter((row) => row.figures.qc_score_pct !== null)}
             columns={[{ name: t.score, value: (figures) => format.percent(figures.qc_score_pct, 1) }]}
           />

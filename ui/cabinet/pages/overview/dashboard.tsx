@@ -1,7 +1,8 @@
 import { Grid, SimpleGrid, Stack } from "@mantine/core";
-import { hasFeature } from "../../app/session";
+import { hasFeature, mayAct } from "../../app/session";
+import { AskField } from "./ask-field";
 import { BalanceCard, CamerasCard, CategoriesCard, PromisesCard, SHOWN_PROMISES, SignalsCard } from "./cards";
-import { AnsweringCard, QualityCard, VolumeCard } from "./charts";
+import { AnsweringCard, QualityCard, ReplyCard, VolumeCard } from "./charts";
 import { before, type Period } from "./period";
 import { type Metrics, useMetrics, usePromises } from "./queries";
 import { Tiles } from "./tiles";
@@ -12,15 +13,17 @@ export default function Dashboard({ data, period }: { data: Metrics; period: Per
   const overdue = usePromises("overdue", SHOWN_PROMISES);
   return (
     <Stack gap="md">
+      {hasFeature("chat") && mayAct("operator") && <AskField />}
       <Tiles data={data} period={period} overdue={overdue.data?.counts.overdue ?? null} />
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack gap="md">
             <VolumeCard data={data} earlier={earlier.data} period={period} />
-            <SimpleGrid cols={{ base: 1, md: hasFeature("qc") ? 2 : 1 }} spacing="md">
+            <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
               <AnsweringCard data={data} period={period} />
-              {hasFeature("qc") && <QualityCard data={data} period={period} />}
+              <ReplyCard data={data} period={period} />
             </SimpleGrid>
+            {hasFeature("qc") && <QualityCard data={data} period={period} />}
             <SignalsCard period={period} />
           </Stack>
         </Grid.Col>

@@ -18,11 +18,14 @@ interface OverviewTexts {
   volumeLabel: string;
   now: string;
   before: string;
-  table: string;
   day: string;
   communications: Forms;
   answering: string;
   answeringLabel: string;
+  allMissed: string;
+  replies: string;
+  repliesLabel: string;
+  noReplies: string;
   answered: string;
   unanswered: string;
   categories: string;
@@ -49,8 +52,8 @@ export const texts: Texts<OverviewTexts> = {
     },
     was: (value) => `${value} before`,
     same: "as before",
-    missed: { one: "missed call", other: "missed calls" },
-    noMissed: "nothing missed",
+    missed: { one: "unanswered", other: "unanswered" },
+    noMissed: "none left unanswered",
     total: (length) => `${length} in all`,
     overdue: { one: "overdue", other: "overdue" },
     noOverdue: "none overdue",
@@ -61,13 +64,16 @@ export const texts: Texts<OverviewTexts> = {
     volumeLabel: "Communications over the period, beside the period before",
     now: "This period",
     before: "Period before",
-    table: "As a table",
     day: "Day",
     communications: { one: "communication", other: "communications" },
-    answering: "Answered and missed",
-    answeringLabel: "Answered and missed calls over the period",
+    answering: "Answered and unanswered",
+    answeringLabel: "Answered and unanswered conversations over the period",
+    allMissed: "All unanswered",
+    replies: "Time to the first reply",
+    repliesLabel: "Average time to the first reply in chats and mails over the period",
+    noReplies: "No chat or mail was replied to in this period.",
     answered: "Answered",
-    unanswered: "Missed",
+    unanswered: "Unanswered",
     categories: "What it was about",
     notAnalysed: "Not analysed",
     noCategories: "Nothing in this period.",
@@ -90,8 +96,8 @@ export const texts: Texts<OverviewTexts> = {
     },
     was: (value) => `${value} ранее`,
     same: "как и раньше",
-    missed: { one: "пропущенный", few: "пропущенных", many: "пропущенных", other: "пропущенных" },
-    noMissed: "пропущенных нет",
+    missed: { one: "без ответа", other: "без ответа" },
+    noMissed: "без ответа ни одного",
     total: (length) => `всего ${length}`,
     overdue: { one: "просрочено", few: "просрочено", many: "просрочено", other: "просрочено" },
     noOverdue: "просроченных нет",
@@ -102,13 +108,16 @@ export const texts: Texts<OverviewTexts> = {
     volumeLabel: "Коммуникации за период рядом с предыдущим периодом",
     now: "Этот период",
     before: "Предыдущий период",
-    table: "Таблицей",
     day: "День",
     communications: { one: "коммуникация", few: "коммуникации", many: "коммуникаций", other: "коммуникации" },
-    answering: "Отвеченные и пропущенные",
-    answeringLabel: "Отвеченные и пропущенные звонки за период",
+    answering: "С ответом и без ответа",
+    answeringLabel: "Разговоры с ответом и без ответа за период",
+    allMissed: "Все без ответа",
+    replies: "Время до первого ответа",
+    repliesLabel: "Среднее время до первого ответа в чатах и письмах за период",
+    noReplies: "За этот период не ответили ни на один чат и ни на одно письмо.",
     answered: "Отвечено",
-    unanswered: "Пропущено",
+    unanswered: "Без ответа",
     categories: "О чём говорили",
     notAnalysed: "Без анализа",
     noCategories: "За этот период ничего нет.",

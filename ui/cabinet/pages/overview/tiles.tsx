@@ -69,7 +69,7 @@ export function Tiles({ data, period, overdue }: { data: Metrics; period: Period
         value={format.percent(total.answered_pct)}
         change={changed(total.answered_pct, before.answered_pct, share, "more")}
         note={total.unanswered ? format.count(total.unanswered, t.missed) : t.noMissed}
-        to={listPath(period, { kind: "call", direction: "in" })}
+        to={listPath(period, { answered: total.unanswered ? "false" : "true" })}
       />
       <Tile
         label={t.tiles.reply}

@@ -154,9 +154,11 @@ function Name({ row, group, period }: { row: Ranked; group: GroupBy; period: Per
       ? listPath(period, { participant: row.id })
       : group === "category" && row.id
         ? listPath(period, { category: row.id })
-        : row.communication_id
-          ? `/communications/${row.communication_id}`
-          : null;
+        : group === "scenario" && row.id
+          ? listPath(period, { scenario: row.id })
+          : row.communication_id
+            ? `/communications/${row.communication_id}`
+            : null;
   if (!to) return <Text size="sm">{row.name}</Text>;
   return (
     <Anchor component={Link} to={to} size="sm" fw={600} lineClamp={2}>

@@ -24,6 +24,7 @@ const texts: Texts<{
   noMoney: string;
   balance: string;
   full: string;
+  inWork: string;
   progress: (name: string) => string;
 }> = {
   en: {
@@ -43,6 +44,7 @@ const texts: Texts<{
     noMoney: "The balance does not cover it.",
     balance: "Top up the balance",
     full: "Too many recordings wait already. Try again in a minute.",
+    inWork: "The server is still busy with the first try. Try again in a moment.",
     progress: (name) => `Progress of ${name}`,
   },
   ru: {
@@ -62,6 +64,7 @@ const texts: Texts<{
     noMoney: "На балансе не хватает денег.",
     balance: "Пополнить баланс",
     full: "Слишком много записей уже ждут. Повторите через минуту.",
+    inWork: "Сервер ещё занят первой попыткой. Повторите через минуту.",
     progress: (name) => `Ход: ${name}`,
   },
 };
@@ -164,6 +167,7 @@ function Why({ upload }: { upload: Upload }) {
   if (hasNoMoney) said = t.noMoney;
   else if (refused?.status === 413) said = t.tooLarge;
   else if (refused?.status === 429) said = t.full;
+  else if (refused?.code === "idempotency_in_progress") said = t.inWork;
   else if (refused?.status === 400 && refused.param === "file") said = upload.isExport ? t.noExport : t.noSound;
   else said = failure(error);
   return (

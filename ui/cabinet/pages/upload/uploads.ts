@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react";
-import { ApiError, api, failureOf, read } from "../../api/client";
+import { ApiError, api, failureOf, read, watchSession } from "../../api/client";
+import { newKey } from "../../parts/new-key";
 import { isInWork } from "../communications/kinds";
 
 const AT_ONCE = 2;
@@ -38,6 +39,8 @@ export interface Upload {
 interface Work {
   file: File;
   wishes: Wishes;
+  /** Of this upload, however often it is sent: the server takes it once. */
+  idempotencyKey: string;
   taskId: string | null;
   request: XMLHttpRequest | null;
 }
@@ -77,7 +80,7 @@ export function useUploads(): Upload[] {
 export function add(files: File[], wishes: Wishes) {
   for (const file of files) {
     const key = nextKey++;
-    works.set(key, { file, wishes, taskId: null, request: null });
+    works.set(key, { file, wishes, idempotencyKey: newKey(), taskId: null, request: null });
     const made = { progress: 0, communicationId: null, summary: null, imported: 0, known: 0, error: null };
     uploads = [
       { key, name: file.name, size: file.size, isExport: isExport(file), state: "waiting", ...made },
@@ -89,6 +92,9 @@ export function add(files: File[], wishes: Wishes) {
 }
 
 export function again(key: number) {
+  const work = works.get(key);
+  // What was taken in and failed later is another work; with the same key its answer would only be told again.
+  if (work?.taskId) works.set(key, { ...work, idempotencyKey: newKey(), taskId: null });
   change(key, { state: "waiting", progress: 0, error: null, communicationId: null });
   sendNext();
 }
@@ -170,10 +176,12 @@ function post(upload: Upload, work: Work): Promise<Accepted> {
     const request = new XMLHttpRequest();
     work.request = request;
     request.open("POST", upload.isExport ? "/public/v1/communications" : "/v1/audio/transcriptions");
+    request.setRequestHeader("Idempotency-Key", work.idempotencyKey);
     request.responseType = "json";
     request.upload.onprogress = (event) =>
       event.lengthComputable && change(upload.key, { progress: event.loaded / event.total });
     request.onload = () => {
+      watchSession(request.status, true);
       if (request.status < 300) resolve(request.response as Accepted);
       else reject(failureOf(request.status, request.response));
     };

@@ -1,0 +1,2 @@
+/** An Idempotency-Key; `crypto.randomUUID` is not there on plain HTTP. */
+export const newKey = () => `${Date.now()}-${Math.random()}`;
