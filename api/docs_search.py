@@ -14,16 +14,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from api.descriptions import OPERATIONS, TITLES
+from api.errors import error_response
 from api.http import Operation
+from api.limits import enforce_limit
 from api.openapi import tag_of
 from api.pages import page
 from api.services import Services
+from api.widget_access import address_of
 from mcp_server.product_docs import ProductDocs
 from rag.index import Filter, Point
 from rag.search import Found, Searcher
 from rag.small_index import SmallIndex
+from store.errors import RateLimited
 
 MOST_QUERY_CHARACTERS = 200
+SEARCHES_A_MINUTE = 60  # of one address: each is put through the model that all searches share
 _GUIDES, _OPERATIONS = 8, 8
 _EXCERPT_CHARACTERS = 260
 _LEAST_COVERAGE = 0.34
@@ -116,6 +121,11 @@ def routes(layers: Layers) -> list[BaseRoute]:
     searched = DocsSearch(layers)
 
     def search(request: Request) -> Response:
+        database = request.app.state.services.database
+        try:
+            enforce_limit(database, f"docs-search:{address_of(request)}", SEARCHES_A_MINUTE, request=request)
+        except RateLimited as error:
+            return error_response(error, "/")
         query = " ".join(request.query_params.get("q", "").replace("\x00", " ").split())[:MOST_QUERY_CHARACTERS]
         hits = searched.find(request.app.state.services, query) if query else []
         if "text/html" in request.headers.get("accept", ""):

@@ -8,7 +8,9 @@ from starlette.responses import Response
 from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryItem, item_body
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
+from ingest.analysis.rules.morphology import name_forms
 from store import accounts, analysis, audit, index_work, people, speakers, voices
+from store.account_rows import erasing
 from store.errors import InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
@@ -60,14 +62,15 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
 
 def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     speaker_id = call.path_id("speaker_id", "speaker")
-    with call.services.database.write() as connection:
+    with erasing(call.services.database) as connection:
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
-        people.take_name_out(call.tenant_id, connection, speaker_id)
+        named = people.take_name_out(call.tenant_id, connection, speaker_id, name_forms)
         attended = speakers.list_attended(call.tenant_id, connection, speaker_id)
         if not speakers.delete(call.tenant_id, connection, speaker_id):
             raise NotFound("No such speaker.")
-        index_work.add(call.tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id)
+        for each in {speaker_id, *named}:
+            index_work.add(call.tenant_id, connection, action=INDEX_MEMORY, subject_id=each)
         index_work.add_many(call.tenant_id, connection, action=INDEX_COMMUNICATION, blob_keys=dict.fromkeys(attended))
         audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.deleted", subject=speaker_id)
     return Response(status_code=204)

@@ -9,7 +9,7 @@ import structlog
 
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
-from store import analyses, communications, corrections, index_work, speakers, transcriptions
+from store import accounts, analyses, communications, corrections, index_work, speakers, transcriptions, voices
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION
@@ -110,22 +110,26 @@ def correct_speaker(
             raise NotFound("Nobody has this label in the communication.")
         people = speakers.list_participants(tenant_id, connection, communication_id)
         before = next((person for person in people if person.label == label), None)
+        accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
         after_name: str | None = None
         if whose.is_nobody:
             if before is None:
                 return
+            voices.take_back(tenant_id, connection, communication_id, label)
             speakers.bind_label(tenant_id, connection, communication_id, before.id, None)
         else:
             person = _person(tenant_id, connection, whose)
             if before is not None and before.id == person.id:
                 return
             after_name = person.name or person.external_id
+            voices.take_back(tenant_id, connection, communication_id, label)
             there = next((each for each in people if each.id == person.id), None)
             if there is None:
                 role = speakers.normal_role(whose.role) if whose.role else person.role
                 speakers.attach(tenant_id, connection, communication_id, [Attending(person.id, role)])
             if there is not None and there.label is not None:
                 corrections.relabel(tenant_id, connection, communication_id, label, there.label)
+                voices.forget_heard(tenant_id, connection, communication_id, label)
                 if before is not None:
                     speakers.bind_label(tenant_id, connection, communication_id, before.id, None)
             else:

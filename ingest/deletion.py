@@ -13,6 +13,7 @@ from ingest.analysis.memory import without_sources
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
 from store import analyses, analysis, audit, communications, index_work, retention, speakers, transcriptions
+from store.account_rows import erasing
 from store.database import Connection
 from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
 
@@ -46,7 +47,7 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
         task = transcriptions.newest_of(tenant_id, connection, communication_id)
     if task is not None and task[1] in transcriptions.UNFINISHED:
         calls.cancel(tenant_id, task[0])
-    with house.database.write() as connection:
+    with erasing(house.database) as connection:
         if not communications.lock(tenant_id, connection, communication_id):
             return False
         order = analyses.get_of(tenant_id, connection, communication_id)
@@ -60,6 +61,9 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
         # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
         except Exception:
             log.exception("the index could not follow", subject=each.subject_id, action=each.action)
+    # The records of its jobs hold what was said, too.
+    jobs = {task[0]} if task is not None else set()
+    house.jobs.forget(tenant_id, jobs | ({order.id} if order is not None else set()))
     return True
 
 

@@ -17,6 +17,7 @@ from store.accounts import api_keys, tenants
 from store.chats import chats
 from store.database import Database, metadata, now
 from store.migrate import import_tables
+from store.operators import mailed_codes, operators
 from store.scope import across_tenants
 from store.sessions import cabinet_sessions, session_codes
 from store.trials import HOUSE_ID
@@ -107,6 +108,12 @@ def begin_deletion(tenant_id: str, connection: Connection) -> None:
     among others is free again."""
     for table in _DOORS:
         connection.execute(sa.delete(table).where(table.c.tenant_id == tenant_id))
+    # A sign-in link is mailed to an address, not for an account: those go that work in no other one.
+    own = sa.select(operators.c.email).where(operators.c.tenant_id == tenant_id)
+    others = sa.select(operators.c.email).where(operators.c.tenant_id != tenant_id)
+    connection.execute(
+        sa.delete(mailed_codes).where(mailed_codes.c.email.in_(own), mailed_codes.c.email.not_in(others))
+    )
     connection.execute(sa.update(chats).where(chats.c.tenant_id == tenant_id).values(is_active=False))
     values = {
         "is_active": False,

@@ -409,7 +409,7 @@ def pause_for_balance(tenant_id: str, connection: Connection) -> bool:
     paused = (
         sa.update(tenants)
         .where(tenants.c.id == tenant_id, tenants.c.is_active)
-        .values(is_active=False, pause_reason="balance", updated_at=now())
+        .values(is_active=False, pause_reason="balance", paused_since=now(), updated_at=now())
     )
     return connection.execute(paused).rowcount == 1
 

@@ -157,6 +157,18 @@ def forget_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> N
     connection.execute(sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id == speaker_id))
 
 
+def take_back(tenant_id: str, connection: Connection, communication_id: str, label: str) -> None:
+    """What was heard under a label was not the one whom it taught. What it was joined to cannot be taken apart again:
+    that person's voice is forgotten, and learned anew by the next calls. The caller has locked the account's row."""
+    known, heard = speaker_voices.c, heard_voices.c
+    here = (heard.tenant_id == tenant_id, heard.communication_id == communication_id, heard.label == label)
+    taught = sa.select(heard.taught_speaker_id).where(*here, heard.taught_speaker_id.is_not(None))
+    connection.execute(
+        sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id.in_(taught.scalar_subquery()))
+    )
+    connection.execute(sa.update(heard_voices).where(*here).values(taught_speaker_id=None))
+
+
 def forget_heard(tenant_id: str, connection: Connection, communication_id: str, label: str) -> None:
     """Deletes what was heard under a label that is not used any more."""
     heard = heard_voices.c

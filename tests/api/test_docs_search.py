@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from api.docs_search import SEARCHES_A_MINUTE
 from tests.support.server import RunningServer
 
 
@@ -51,3 +53,16 @@ def test_any_query_is_answered_and_nothing_of_it_runs(server: RunningServer, que
     assert page.status_code == 200
     assert "<script>alert" not in page.text
     assert "script-src" not in page.headers["Content-Security-Policy"]
+
+
+def test_one_address_asks_so_often_a_minute(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path)
+    try:
+        running.start()
+        answers = (search(running, "webhook") for _ in range(5 * SEARCHES_A_MINUTE))
+        refused = next(answer for answer in answers if answer.status_code != 200)
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) >= 1
+        assert refused.json()["error"]["code"] == "rate_limit_exceeded"
+    finally:
+        running.close()

@@ -7,14 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from store import accounts, analyses, analysis, communications, index_work, speakers, transcriptions
+from store import accounts, analyses, analysis, communications, index_work, speakers, transcriptions, voices
 from store.analysis import NewItem
 from store.blobs import BlobMissing, Blobs
 from store.communications import ContentItem
 from store.database import now
 from store.ids import new_id
 from store.speakers import Attending
+from store.voices import Voice
 from tests.contract.described import get_described
 from tests.contract.waiting import eventually
 from tests.support.server import Account
@@ -130,14 +132,48 @@ def test_a_voice_is_said_to_be_somebodys_and_nobodys_again(account: Account) -> 
     assert kept == [("speaker", "Boris", None), ("speaker", "Анна", "Boris"), ("speaker", None, "Анна")]
 
 
+def test_who_was_another_was_not_heard_there(account: Account) -> None:
+    call = add_call(account)
+    correct_speaker(account, call, label="SPEAKER_00", name="Boris", role="client")
+    boris = read(account, call)["speakers"][0]["id"]
+    with account.server.database.write() as connection:
+        heard = {"SPEAKER_00": Voice((1.0, 0.0), 5000)}
+        voices.put_heard(account.tenant_id, connection, call, model="test", voices=heard)
+        assert voices.teach(account.tenant_id, connection, call, "SPEAKER_00", boris)
+    assert correct_speaker(account, call, label="SPEAKER_00", name="Анна", role="client").status_code == 200
+    assert voices_of(account) == ([], [None]), "Anna's voice is not Boris's"
+    anna = next(each["id"] for each in read(account, call)["speakers"] if each["name"] == "Анна")
+    assert correct_speaker(account, call, label="SPEAKER_02", speaker_id=anna).status_code == 200
+    assert account.request("DELETE", f"/public/v1/speakers/{anna}").status_code == 204
+    assert voices_of(account) == ([], []), "who is forgotten is heard nowhere"
+
+
+def voices_of(account: Account) -> tuple[list[str], list[str | None]]:
+    """Whose voices are known, and whom each that was heard taught."""
+    known, heard = voices.speaker_voices.c, voices.heard_voices.c
+    with account.server.database.read() as connection:
+        return (
+            list(connection.execute(sa.select(known.speaker_id).where(known.tenant_id == account.tenant_id)).scalars()),
+            list(
+                connection.execute(
+                    sa.select(heard.taught_speaker_id).where(heard.tenant_id == account.tenant_id)
+                ).scalars()
+            ),
+        )
+
+
 def test_one_voice_that_was_taken_for_two_becomes_one(account: Account) -> None:
     call = add_call(account)
+    with account.server.database.write() as connection:
+        heard = {label: Voice((1.0, 0.0), 5000) for label in ("SPEAKER_00", "SPEAKER_02")}
+        voices.put_heard(account.tenant_id, connection, call, model="test", voices=heard)
     correct_speaker(account, call, label="SPEAKER_00", name="Анна", role="client")
     anna = read(account, call)["speakers"][0]["id"]
     assert correct_speaker(account, call, label="SPEAKER_02", speaker_id=anna).status_code == 200
     details = read(account, call)
     assert [item["label"] for item in details["content"]] == ["SPEAKER_00", "SPEAKER_01", "SPEAKER_00"]
     assert [each["label"] for each in details["speakers"]] == ["SPEAKER_00"]
+    assert voices_of(account) == ([], [None]), "nothing is kept under a label that is not there"
 
 
 def test_nothing_is_corrected_or_ordered_while_it_is_analysed(account: Account) -> None:

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from store import communications, corrections, speakers, voices
+from store import analysis, communications, corrections, speakers, voices
 from store.analysis import CriterionResult
 from store.blobs import Blobs
 from store.database import metadata
@@ -314,6 +314,28 @@ def test_who_is_forgotten_is_found_nowhere(account: Account) -> None:
     )
     for blob, content in account.server.files("blobs/**/*").items():
         assert b"Quillfeather" not in content, blob
+
+
+def test_who_is_forgotten_is_named_in_no_promise_and_no_memory_of_others(account: Account) -> None:
+    talk = add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": Someone("Пётр Журавлёв", "cl-petr")},
+        turns=[("SPEAKER_00", "Я отправлю Петру Журавлёву счёт."), ("SPEAKER_01", "Жду.")],
+        promises=[
+            promise("Отправить Петру Журавлеву счёт", "SPEAKER_00", quote="Я отправлю Петру Журавлёву счёт."),
+            promise("Позвонить с Петром Журавлёвым в банк", quote="Жду."),
+        ],
+        facts=[fact("Работает с Петром Журавлёвым", "SPEAKER_00", quote="Жду.")],
+        title="Звонок Петра Журавлёва",
+    )
+    assert account.request("DELETE", f"{PATH}/{talk.people['SPEAKER_01']}").status_code == 204
+    with account.server.database.read() as connection:
+        boris = talk.people["SPEAKER_00"]
+        remembered = analysis.list_items_of_speaker(account.tenant_id, connection, boris)
+    assert {item.content for item in remembered} == {"Отправить — счёт", "Работает с —"}
+    left = [row for row in _rows(account) if "Журавл" in row]
+    assert {row.split(" ", 1)[0] for row in left} == {"content_items", "summary_items"}, "what was said stays, quoted"
+    assert all("Я отправлю Петру Журавлёву счёт." in row for row in left)
 
 
 def _rows(account: Account) -> list[str]:

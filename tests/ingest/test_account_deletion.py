@@ -13,7 +13,7 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from store import account_rows, accounts
+from store import account_rows, accounts, operators
 from store.accounts import tenants
 from store.database import now
 from tests.contract.access import SECRET, make_owner
@@ -89,7 +89,16 @@ def test_nothing_is_left_in_database_index_jobs_and_blobs(place: Callable[..., R
     space = stays.new_space()
     stays.add_document(space, f"# {OTHER}\n\nThe {OTHER} costs 40 roubles.".encode(), "stays.md")
     assert account.upload_audio(wav(tone(600))).status_code == 202  # in work while it is deleted
-    needles = (account.tenant_id, SECRET)
+    soon = now() + timedelta(minutes=15)
+    for email in ("gone@company.example", "both@company.example"):
+        with server.database.write() as connection:
+            operators.add(account.tenant_id, connection, email=email, name=None, role="viewer")
+            operators.add_code(
+                connection, email=email, operator_id=None, code_hash=email, leads_to="/", expires_at=soon
+            )
+    with server.database.write() as connection:
+        operators.add(stays.tenant_id, connection, email="both@company.example", name=None, role="viewer")
+    needles = (account.tenant_id, SECRET, "gone@company.example")
     assert rows_that_name(server, *needles) != []
     assert files_that_name(server, account.tenant_id) != []
     before = account_counts(server, stays)
@@ -109,6 +118,7 @@ def test_nothing_is_left_in_database_index_jobs_and_blobs(place: Callable[..., R
     assert left == []
     assert files_that_name(server, account.tenant_id) == []
     assert account_counts(server, stays) == before
+    assert "mailed_codes: both@company.example" in rows_that_name(server, "both@company.example")
     found = stays.call_tool("search_documents", query=f"What does the {OTHER} cost?")
     assert OTHER in json.dumps(found)
     assert SECRET not in json.dumps(stays.call_tool("search_documents", query=SECRET))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pymorphy3
 
+_RUSSIAN_WORD = re.compile("[А-Яа-яЁё-]+")
 _MOST_CHARACTERS = 40  # no word worth knowing is longer
 
 
@@ -18,6 +20,31 @@ def analyser() -> pymorphy3.MorphAnalyzer:
     import pymorphy3
 
     return pymorphy3.MorphAnalyzer(lang="ru")
+
+
+_CASES = ("nomn", "gent", "datv", "accs", "ablt", "loct")
+
+
+def name_forms(name: str) -> frozenset[str]:
+    """A name in all cases, each of its words in the same one; as it is written alone where it is no Russian name."""
+    words = name.split()
+    forms = {name, " ".join(words)}
+    for gender in ("masc", "femn"):
+        for case in _CASES:
+            forms.add(" ".join(_inflected(word, gender, case) for word in words))
+    return frozenset(forms | {form.replace("ё", "е").replace("Ё", "Е") for form in forms})
+
+
+def _inflected(word: str, gender: str, case: str) -> str:
+    if not _RUSSIAN_WORD.fullmatch(word):
+        return word
+    for parse in analyser().parse(word):
+        is_name = any(grammeme in parse.tag for grammeme in ("Name", "Patr", "Surn"))
+        if is_name and gender in parse.tag and {"nomn", "sing"} in parse.tag:
+            form = parse.inflect({case, "sing"})
+            if form is not None:
+                return "-".join(part.capitalize() for part in form.word.split("-"))
+    return word
 
 
 @dataclass(frozen=True, slots=True)
