@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from bench.bulk import fill_documents
+from bench.cabinet_data import Surroundings, fill_surroundings
 from bench.mcp_data import Company, Filled, fill
 from store.statistics import Statistics
 from tests.support.server import Account, RunningServer
@@ -37,23 +38,29 @@ def main() -> int:
                 "bench", email="owner@bench.example", features=["qc", "memory", "kb", "chat", "vision"]
             )
             filled = fill(server.database, account.tenant_id, Company())
-            space_id, _ = fill_documents(server.database, account.tenant_id)
+            space_id, document_ids = fill_documents(server.database, account.tenant_id)
+            around = fill_surroundings(server.database, account.tenant_id, account.chat_id, filled)
             Statistics(server.database).sweep()
             time.sleep(SETTLES_S)  # the server's own housekeeping of so much that is new
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-                holds = [measured(browser, account, paths_of(filled, space_id)), first_page(browser, account)]
+                holds = [
+                    measured(browser, account, paths_of(filled, around, space_id, document_ids[0])),
+                    first_page(browser, account),
+                ]
                 browser.close()
         finally:
             server.close()
     return 0 if all(holds) else 1
 
 
-def paths_of(filled: Filled, space_id: str) -> list[str]:
+def paths_of(filled: Filled, around: Surroundings, space_id: str, document_id: str) -> list[str]:
     return [
         "/",
         "/communications",
         "/communications?kind=call&direction=in",
+        "/communications?kind=call&direction=in&answered=false",
+        "/communications?signal=churn_risk",
         "/communications?query=delivery",
         f"/communications/{filled.communication_ids[0]}",
         f"/communications/{filled.long_call_id}",
@@ -65,14 +72,24 @@ def paths_of(filled: Filled, space_id: str) -> list[str]:
         "/quality/scenarios",
         "/knowledge",
         f"/knowledge/{space_id}",
+        f"/documents/{document_id}",
+        "/ask",
+        "/upload",
+        "/connect",
         "/chats",
+        f"/chats/{around.chat_id}?tab=answers",
         "/conversations",
+        f"/conversations/{around.site_conversation_id}",
         "/cameras",
+        f"/cameras/{around.camera_id}",
+        f"/cameras/{around.camera_id}?tab=traffic",
         "/balance",
         "/settings",
         "/settings/keys",
         "/settings/webhooks",
         "/settings/audit",
+        "/settings/people",
+        "/settings/data",
     ]
 
 

@@ -167,14 +167,18 @@ def _chosen(reading: Reading, cosines: Sequence[Sequence[float]]) -> list[Passag
 async def best_extracts(
     question: str, passages: Sequence[Passage], scorer: Scorer | None, *, max_chars: int = 360
 ) -> list[Extract]:
-    """The stretch of at most about `max_chars` of each of the first passages that answers best, best extract first."""
+    """The stretch of at most about `max_chars` of each of the first passages that answers best, best extract first.
+
+    With a scorer the passages' own order stands, for `chat.relevance` weighed more than a stretch shows.
+    """
     asked, parts = await to_thread.run_sync(_read, question, passages[:MAX_PASSAGES])
     if not parts:
         return []
     flat = [sentence for part in parts for sentence in part.sentences]
     cosines: Sequence[float] = (await scorer([question], flat))[0] if scorer is not None else [0.0] * len(flat)
     assert len(cosines) == len(flat)
-    return await to_thread.run_sync(_ranked, asked, parts, cosines, max_chars)
+    extracts = await to_thread.run_sync(_stretches, asked, parts, cosines, max_chars)
+    return extracts if scorer is not None else _ranked(extracts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +235,19 @@ def _first_sentence(weights: dict[str, float], term_sets: Sequence[Set[str]]) ->
     return min(max(best - _SENTENCES_BEFORE, 0), len(term_sets) - MAX_SENTENCES)
 
 
-def _ranked(asked: _Asked, parts: Sequence[_Part], cosines: Sequence[float], max_chars: int) -> list[Extract]:
-    """The best stretch of each part, best first. `cosines` go with the sentences of all parts in their order."""
+def _stretches(asked: _Asked, parts: Sequence[_Part], cosines: Sequence[float], max_chars: int) -> list[Extract]:
+    """The best stretch of each part. `cosines` go with the sentences of all parts in their order."""
     extracts: list[Extract] = []
     start = 0
     for part in parts:
         end = start + len(part.sentences)
         extracts.append(_best_stretch(part, cosines[start:end], asked, max_chars))
         start = end
-    # The search's own order speaks for what it put first.
+    return extracts
+
+
+def _ranked(extracts: Sequence[Extract]) -> list[Extract]:
+    """Best first; the search's own order speaks for what it put first."""
     ranked = sorted(enumerate(extracts), key=lambda pair: pair[0] * _PLACE_COST - pair[1].score)
     return [extract for _, extract in ranked]
 

@@ -88,6 +88,7 @@ class ScriptedModel:
         self.requests.clear()
         self.keys.clear()
         self.aborted.clear()
+        self.released.clear()
 
     @property
     def left(self) -> int:

@@ -13,7 +13,7 @@ export function Card({ title, actions, children, ...rest }: CardProps) {
   return (
     <Paper component="section" className={classes.card ?? ""} p={{ base: "md", md: "lg" }} {...rest}>
       {(title || actions) && (
-        <Group justify="space-between" mb="sm" gap="xs" wrap="nowrap" align="flex-start">
+        <Group justify="space-between" mb="sm" gap="xs" align="baseline">
           {title && <Title order={2}>{title}</Title>}
           {actions}
         </Group>
