@@ -17,6 +17,7 @@ pytest_plugins = ["tests.contract.plugin"]
 # Else each request of a test, over plain HTTP too, reads all certificates of the system anew: 20 ms of work.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
+OTHERS_BESIDE = 3  # files that follow each one that needs models
 _numbers = itertools.count(1)
 
 
@@ -26,7 +27,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     running = RunningServer(
         tmp_path_factory.mktemp("server"),
         mcp_requests_per_minute="100000",
-        sweep_s="0.5",
+        sweep_s="1",
         payment_provider="sandbox",
     )
     try:
@@ -68,11 +69,15 @@ def postgresql_url(postgresql_cluster: str) -> str:
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """For runs over several processes: a file stays in one, and so does all that needs the calls that are recognised
-    once a process. What needs models takes longest, so it begins."""
-    groups: dict[pytest.Item, str] = {}
+    once a process. What needs models keeps a processor busy and most of the rest waits for servers and browsers, so
+    the one is spread among the other, from the beginning on: it takes longest."""
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
-        groups[item] = "heard" if "heard" in fixtures else item.path.as_posix()
-        item.add_marker(pytest.mark.xdist_group(groups[item]))
-    long = {group for item, group in groups.items() if item.get_closest_marker("models")}
-    items.sort(key=lambda item: groups[item] not in long)
+        name = "heard" if "heard" in fixtures else item.path.as_posix()
+        item.add_marker(pytest.mark.xdist_group(name))
+        groups.setdefault(name, []).append(item)
+    busy = [each for each in groups.values() if any(item.get_closest_marker("models") for item in each)]
+    others = iter([each for each in groups.values() if each not in busy])
+    mixed = [group for each in busy for group in (each, *itertools.islice(others, OTHERS_BESIDE))]
+    items[:] = itertools.chain.from_iterable([*mixed, *others])

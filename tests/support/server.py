@@ -57,7 +57,7 @@ class RunningServer:
             "llm_model": "none",
             "log_format": "json",
             "asr_model": "whisper-base",
-            "job_poll_s": "0.3",
+            "job_poll_s": "0.5",
             **settings,
         }
         self.environment = {
