@@ -36,7 +36,7 @@ test: ## runs every test
 	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: the tests that need them are skipped."
 	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 ssd-mobilenet-v2-coco || true
 	@scripts/install-mcp-tools || echo "The MCP tools of npm are missing: the tests that need them are skipped."
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadgroup --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: ## format, lint, types, import layers, OpenAPI drift, web part
 	@scripts/set-up dev
@@ -55,7 +55,7 @@ bench: ## measures, as tables
 
 soak: ## kills, races and fuzzing; SOAK=small for a short run
 	@scripts/set-up dev
-	@SOAK=$(SOAK) $(BIN)/pytest tests/soak -m soak
+	@SOAK=$(SOAK) $(BIN)/pytest $(if $(filter small,$(SOAK)),tests/soak,tests) -m soak
 
 clean: ## removes what was installed and built; keeps data
 	rm -rf .venv ui/node_modules ui/dist

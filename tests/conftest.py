@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 import httpcore2
+import hypothesis
 import pytest
 
 from tests.support import postgresql
@@ -16,6 +17,10 @@ pytest_plugins = ["tests.contract.plugin"]
 
 # Else each request of a test, over plain HTTP too, reads all certificates of the system anew: 20 ms of work.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
+
+# How long an example takes says more of what else the machine does than of the code.
+hypothesis.settings.register_profile("parley", deadline=None)
+hypothesis.settings.load_profile("parley")
 
 OTHERS_BESIDE = 3  # files that follow each one that needs models
 _numbers = itertools.count(1)
@@ -66,18 +71,12 @@ def postgresql_url(postgresql_cluster: str) -> str:
     return postgresql.new_database(postgresql_cluster)
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For runs over several processes: a file stays in one, and so does all that needs the calls that are recognised
-    once a process. What needs models keeps a processor busy and most of the rest waits for servers and browsers, so
-    the one is spread among the other, from the beginning on: it takes longest."""
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        fixtures: tuple[str, ...] = getattr(item, "fixturenames", ())
-        name = "heard" if "heard" in fixtures else item.path.as_posix()
-        item.add_marker(pytest.mark.xdist_group(name))
-        groups.setdefault(name, []).append(item)
-    busy = [each for each in groups.values() if any(item.get_closest_marker("models") for item in each)]
-    others = iter([each for each in groups.values() if each not in busy])
+    """For runs over several processes, in which a file stays in one (`--dist loadfile`): what needs models keeps a
+    processor busy and most of the rest waits for servers and browsers, so the one is spread among the other, from the
+    beginning on, for it takes longest."""
+    files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
+    busy = [each for each in files if any(item.get_closest_marker("models") for item in each)]
+    others = iter([each for each in files if each not in busy])
     mixed = [group for each in busy for group in (each, *itertools.islice(others, OTHERS_BESIDE))]
     items[:] = itertools.chain.from_iterable([*mixed, *others])

@@ -104,6 +104,7 @@ def test_every_page_of_2500_documents_is_reached(account: Account) -> None:
     assert seen == [row["id"] for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]), reverse=True)]
 
 
+@pytest.mark.soak
 @pytest.mark.proves("mcp.args.cursor", "mcp.answer-size")
 def test_every_page_of_20000_passages_is_reached(account: Account) -> None:
     document = document_row(account, account.new_space(), 1, chunk_count=20_000)

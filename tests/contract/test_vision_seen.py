@@ -244,7 +244,7 @@ def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Acco
     assert viewer.request("PATCH", f"{STREAMS}/{stream_id}", json=change).status_code == 200
     wait_for(lambda: own_worker(viewer.server) not in (0, killed), viewer)
     time.sleep(TAKEN_OVER_S / 2)
-    assert state(viewer, stream_id)["status"] == "online"
+    wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
     assert len(events(viewer)) == 2
     assert len(viewer.debits()) == 1
 

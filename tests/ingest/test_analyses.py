@@ -157,6 +157,7 @@ def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_noth
     assert len([item for item in account.debits() if item["source_ref"] == communication_id]) == 1
 
 
+@pytest.mark.soak
 @pytest.mark.models
 def test_a_meeting_of_four_hours_is_analysed_by_a_child_of_bounded_memory(tmp_path: Path) -> None:
     """The child's whole address space is bounded, libraries and model included."""

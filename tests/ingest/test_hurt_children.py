@@ -24,7 +24,7 @@ from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.models
 
-CHILD_TIMEOUT_S = 10
+CHILD_TIMEOUT_S = 15
 ATTEMPTS = 3
 MIB = 1024 * 1024
 

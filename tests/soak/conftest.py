@@ -27,7 +27,7 @@ class Size:
 
 
 SMALL = Size(
-    kills=3,
+    kills=2,
     examples=5,
     bodies=160,
     rpc_bodies=600,

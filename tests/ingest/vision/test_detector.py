@@ -204,6 +204,7 @@ def detector_children() -> list[int]:
     return found
 
 
+@pytest.mark.soak
 def test_twenty_kills_under_load_leave_nothing_behind(network: Path, threads: ThreadPoolExecutor) -> None:
     kills, callers = 20, 4
     before, mapped = descriptors(), mappings()

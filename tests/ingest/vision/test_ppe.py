@@ -189,6 +189,7 @@ def test_the_close_up_lies_in_the_picture_and_holds_the_person() -> None:
     assert close_up((5, 10, 105, 715), WIDTH, HEIGHT) == (0, 0, 155, HEIGHT)
 
 
+@pytest.mark.soak
 def test_the_bare_heads_of_a_video_are_seen() -> None:
     """Six people walk through it, none with a helmet; four are shown whole and long enough."""
     for path in (VIDEO, EQUIPMENT, PEOPLE):

@@ -246,7 +246,7 @@ def test_the_six_people_of_the_video_are_six(appearance: Appearance) -> None:
     assert visitors.count == 6
 
 
-@pytest.mark.parametrize("person", range(6))
+@pytest.mark.parametrize("person", [0, *(pytest.param(each, marks=pytest.mark.soak) for each in range(1, 6))])
 def test_one_who_walks_in_and_out_five_times_is_one(appearance: Appearance, person: int) -> None:
     """Each time a little different: mirrored, darker, lighter, only the first half of the way."""
     visitors, passage = Visitors(DAY), passages()[person]
