@@ -10,7 +10,6 @@ from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
 from ingest.analysis.rules.morphology import name_forms
 from store import accounts, analysis, audit, index_work, people, speakers, voices
-from store.account_rows import erasing
 from store.errors import InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
@@ -62,7 +61,7 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
 
 def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     speaker_id = call.path_id("speaker_id", "speaker")
-    with erasing(call.services.database) as connection:
+    with call.services.database.write() as connection:
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
         named = people.take_name_out(call.tenant_id, connection, speaker_id, name_forms)

@@ -13,7 +13,6 @@ from ingest.analysis.memory import without_sources
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
 from store import analyses, analysis, audit, communications, index_work, retention, speakers, transcriptions
-from store.account_rows import erasing
 from store.database import Connection
 from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
 
@@ -47,7 +46,7 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
         task = transcriptions.newest_of(tenant_id, connection, communication_id)
     if task is not None and task[1] in transcriptions.UNFINISHED:
         calls.cancel(tenant_id, task[0])
-    with erasing(house.database) as connection:
+    with house.database.write() as connection:
         if not communications.lock(tenant_id, connection, communication_id):
             return False
         order = analyses.get_of(tenant_id, connection, communication_id)
