@@ -53,7 +53,7 @@ def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
     """Deletes up to `BATCH` communications that are over their time; the work that index and blobs now have to follow
     with, committed with the deletion."""
     with house.database.write() as connection:
-        tenant = accounts.get_tenant(tenant_id, connection)
+        tenant = accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
         if tenant is None or tenant.retention_days is None:  # changed meanwhile
             return []
         before = now() - timedelta(days=tenant.retention_days)

@@ -130,7 +130,7 @@ def _merge_in(tenant_id: str, connection: Connection, communication_id: str, kep
             )
             .values(label=one.label)
         )
-        voices.forget_heard(tenant_id, connection, communication_id, other.label)
+        voices.join_heard(tenant_id, connection, communication_id, one.label, other.label)
     for table in (communication_speakers, participation_figures):
         gone = (table.c.tenant_id == tenant_id, table.c.communication_id == communication_id)
         connection.execute(sa.delete(table).where(*gone, table.c.speaker_id == gone_id))
