@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from rag.index import Filter
+from rag.qdrant_edge_index import EdgeIndex
 from store import accounts, communications, index_work, media, retention, speakers, transcriptions, voices
 from store.blobs import Blobs
 from store.communications import ContentItem
@@ -74,6 +76,24 @@ def wait_for(condition: Callable[[], bool], server: RunningServer) -> None:
         time.sleep(0.05)
 
 
+def indexed(server: RunningServer, account: Account) -> set[str]:
+    """The communications of which the index holds points, of a stopped server: searches leave out what the store has no
+    more, and so would not tell."""
+    (folder,) = (server.data_dir / "index").glob("*/shards")
+    made_for = json.loads((folder / "index.json").read_text())
+    index = EdgeIndex(folder, made_for["dimension"], model=made_for["model"])
+    try:
+        hits = index.search_text(account.tenant_id, WORD, Filter(), 100)
+        return {str(hit.payload["communication_id"]) for hit in hits}
+    finally:
+        index.close()
+
+
+def nothing_is_open(server: RunningServer) -> bool:
+    with server.database.read() as connection:
+        return index_work.list_open(connection) == []
+
+
 def test_what_is_over_its_time_goes_out_of_store_blobs_and_index(tmp_path: Path) -> None:
     server = RunningServer(tmp_path / "data", sweep_s="0.5")
     try:
@@ -94,12 +114,14 @@ def test_what_is_over_its_time_goes_out_of_store_blobs_and_index(tmp_path: Path)
         gone = account.get("/public/v1/communications", params={"id": old})
         assert gone.status_code == 404
         assert account.get("/public/v1/communications", params={"id": young}).status_code == 200
+        wait_for(lambda: nothing_is_open(server), server)
         with server.database.read() as connection:
-            assert index_work.list_open(connection) == []
             assert communications.list_content(account.tenant_id, connection, old) == []
         entry = account.get("/public/v1/audit").json()["items"][0]
         assert (entry["actor"], entry["action"]) == ("retention", "communications.deleted")
         assert entry["details"] == {"count": 1, "older_than_days": 30}
+        server.stop()
+        assert (indexed(server, account), indexed(server, other)) == ({young}, {kept})
     finally:
         server.close()
 
@@ -145,6 +167,7 @@ def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None
         blobs.put(audio, b"sound")
         wait_for(lambda: found(account) == {old}, server)
         server.kill()
+        assert indexed(server, account) == {old}
         # What a sweep commits before it touches index and blobs.
         with server.database.write() as connection:
             ((task_id, key),) = retention.remove(account.tenant_id, connection, [old])
@@ -155,7 +178,9 @@ def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None
         assert blobs.exists(audio)
         server.start()
         assert found(account) == set()
-        wait_for(lambda: not blobs.exists(audio), server)
+        wait_for(lambda: not blobs.exists(audio) and nothing_is_open(server), server)
+        server.stop()
+        assert indexed(server, account) == set()
     finally:
         server.close()
 
