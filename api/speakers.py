@@ -9,8 +9,7 @@ from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryIte
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
 from ingest.analysis.rules.morphology import name_forms
-from store import accounts, analysis, audit, index_work, people, speakers, voices
-from store.account_rows import erasing
+from store import accounts, analysis, audit, forgetting, index_work, speakers, voices
 from store.errors import InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
@@ -62,10 +61,10 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
 
 def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     speaker_id = call.path_id("speaker_id", "speaker")
-    with erasing(call.services.database) as connection:
+    with call.services.database.write() as connection:
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
-        named = people.take_name_out(call.tenant_id, connection, speaker_id, name_forms)
+        named = forgetting.take_name_out(call.tenant_id, connection, speaker_id, name_forms)
         attended = speakers.list_attended(call.tenant_id, connection, speaker_id)
         if not speakers.delete(call.tenant_id, connection, speaker_id):
             raise NotFound("No such speaker.")

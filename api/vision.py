@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, timedelta
+from datetime import UTC
 from email.utils import format_datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -15,7 +15,7 @@ from accounts.outbound import MAX_URL_CHARACTERS, check_url
 from api.fields import UtcTime, UuidText, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
-from ingest.vision.recorder import newest_key
+from ingest.vision.recorder import NEWEST_KEPT, newest_key
 from ingest.vision.zones import problem_of
 from store import accounts, audit, camera_streams
 from store.blobs import BlobMissing
@@ -25,7 +25,6 @@ from store.errors import InvalidRequest, NotFound, StreamLimitExceeded
 
 MOST_ZONES = 32
 MOST_POINTS = 16
-_NEWEST_KEPT = timedelta(days=1)
 
 
 def _each_once(scenarios: list[Scenario]) -> list[Scenario]:
@@ -287,7 +286,7 @@ def read_stream_snapshot(call: Call[NoInput, NoInput]) -> Response:
     unknown = NotFound("There is no picture of this camera yet.", code="no_picture")
     try:
         taken_at = blobs.entry(key).modified_at
-        if now() - taken_at > _NEWEST_KEPT:
+        if now() - taken_at > NEWEST_KEPT:
             blobs.delete(key)
             raise unknown
         picture = blobs.read(key)

@@ -51,7 +51,7 @@ def sweep() -> None:
             continue
         # What was in work when it was closed may write for a moment more.
         if found == 0 and now() - since > settles:
-            with account_rows.erasing(house.database) as connection:
+            with house.database.write() as connection:
                 account_rows.end_deletion(tenant_id, connection)
             account_rows.finish_erasing(house.database)
             log.warning("an account is deleted", tenant_id=tenant_id)
@@ -63,7 +63,7 @@ def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
     _stop_calls(house, tenant_id)
     for table in account_rows.tables():
         while time.monotonic() < until_s:
-            with account_rows.erasing(house.database) as connection:
+            with house.database.write() as connection:
                 deleted = account_rows.delete_some(tenant_id, connection, table, limit=_AT_ONCE)
             found += deleted
             if deleted < _AT_ONCE:

@@ -12,8 +12,18 @@ from ingest import calls, import_media
 from ingest.analysis.memory import without_sources
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
-from store import analyses, analysis, audit, communications, index_work, retention, speakers, transcriptions
-from store.account_rows import erasing
+from store import (
+    accounts,
+    analyses,
+    analysis,
+    audit,
+    communications,
+    index_work,
+    retention,
+    speakers,
+    transcriptions,
+    voices,
+)
 from store.database import Connection
 from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
 
@@ -21,8 +31,9 @@ log = structlog.get_logger(__name__)
 
 
 def remove(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> list[IndexWork]:
-    """Deletes communications with timeline, audio, files, analysis and what they taught, in the caller's transaction:
-    the work that index and blobs now have to follow with, committed with it."""
+    """Deletes communications with timeline, audio, files, analysis and what they taught, in the caller's transaction,
+    which has locked the account's row: the work that index and blobs now have to follow with, committed with it."""
+    voices.take_back_all(tenant_id, connection, communication_ids)
     remembered = analysis.speakers_remembered_from(tenant_id, connection, communication_ids)
     _forget_history(tenant_id, connection, communication_ids)
     blobs = retention.remove(tenant_id, connection, communication_ids)
@@ -47,7 +58,8 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
         task = transcriptions.newest_of(tenant_id, connection, communication_id)
     if task is not None and task[1] in transcriptions.UNFINISHED:
         calls.cancel(tenant_id, task[0])
-    with erasing(house.database) as connection:
+    with house.database.write() as connection:
+        accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
         if not communications.lock(tenant_id, connection, communication_id):
             return False
         order = analyses.get_of(tenant_id, connection, communication_id)

@@ -13,7 +13,6 @@ from ingest.deletion import remove
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
 from store import accounts, audit, index_work, retention, tool_calls
-from store.account_rows import erasing
 from store.database import Connection, Database, now
 from store.index_work import DELETE_BLOB, IndexWork
 from store.settings import Settings
@@ -53,8 +52,8 @@ def _follow(house: Workshop, work_list: list[IndexWork]) -> None:
 def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
     """Deletes up to `BATCH` communications that are over their time; the work that index and blobs now have to follow
     with, committed with the deletion."""
-    with erasing(house.database) as connection:
-        tenant = accounts.get_tenant(tenant_id, connection)
+    with house.database.write() as connection:
+        tenant = accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
         if tenant is None or tenant.retention_days is None:  # changed meanwhile
             return []
         before = now() - timedelta(days=tenant.retention_days)

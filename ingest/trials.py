@@ -10,8 +10,7 @@ from ingest import calls, deletion
 from ingest.speech import diarize
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
-from store import analyses, transcriptions, trials
-from store.account_rows import erasing
+from store import accounts, analyses, transcriptions, trials
 from store.database import Connection, now
 from store.settings import Settings
 from store.transcriptions import Task
@@ -102,7 +101,8 @@ def remove(house: Workshop, trial: Trial) -> None:
     """Takes a trial away: from the queue, out of the database, the index and the blobs. What index or blob store
     cannot do now stays noted and is done by the next sweep."""
     calls.cancel(HOUSE_ID, trial.task_id)
-    with erasing(house.database) as connection:
+    with house.database.write() as connection:
+        accounts.get_tenant(HOUSE_ID, connection, lock=True)
         order = analyses.get_of(HOUSE_ID, connection, trial.communication_id)
         work = deletion.remove(HOUSE_ID, connection, [trial.communication_id])
         trials.remove(HOUSE_ID, connection, trial)

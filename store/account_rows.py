@@ -5,8 +5,7 @@ A table belongs to accounts by its `tenant_id`, or by the column that `_OWNERS` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -80,20 +79,6 @@ def delete_some(tenant_id: str, connection: Connection, table: sa.Table, *, limi
     chosen = sa.select(*key).where(_mine(tenant_id, table)).limit(limit)
     column: Any = sa.tuple_(*key) if len(key) > 1 else key[0]
     return connection.execute(sa.delete(table).where(column.in_(chosen))).rowcount
-
-
-@contextmanager
-def erasing(database: Database) -> Iterator[Connection]:
-    """A write transaction in which SQLite writes over what it deletes, so that no page of the file keeps it."""
-    with database.write() as connection:
-        if not database.is_sqlite:
-            yield connection
-            return
-        connection.exec_driver_sql("PRAGMA secure_delete=ON")
-        try:
-            yield connection
-        finally:
-            connection.exec_driver_sql("PRAGMA secure_delete=OFF")
 
 
 def finish_erasing(database: Database) -> None:

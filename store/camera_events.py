@@ -151,6 +151,12 @@ def list_page(
 
 
 @across_tenants("housekeeping")
+def list_accounts(connection: Connection) -> list[str]:
+    """The ids of those that have cameras, or had some whose rows are there still."""
+    return list(connection.execute(sa.select(_SEEING.c.id)).scalars())
+
+
+@across_tenants("housekeeping")
 def list_expired(connection: Connection, *, limit: int) -> list[Event]:
     """Older than their accounts keep them, in the order of their accounts."""
     found: list[Event] = []

@@ -353,6 +353,11 @@ def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str])
     )
 
 
+def list_ids(tenant_id: str, connection: Connection) -> set[str]:
+    query = sa.select(camera_streams.c.id).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    return set(connection.execute(query).scalars())
+
+
 @across_tenants("housekeeping")
 def forget_deleted(connection: Connection) -> None:
     """Streams that were ended go with the last of their events and figures."""

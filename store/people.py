@@ -1,8 +1,8 @@
-"""What an operator does with profiles: reads one with its aliases, renames, merges two, takes a name out of texts."""
+"""What an operator does with profiles: reads one with its aliases, renames, merges two."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,18 +11,23 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from store import voices
-from store.analysis import summaries, summary_items
+from store.analysis import summary_items
 from store.changes import communication_changed
 from store.communications import communications, content_items
-from store.corrections import corrections
 from store.database import now
 from store.figures import participation_figures
 from store.signals import value_key
-from store.speakers import MOST_FOLLOWED, Speaker, communication_speakers, get, name_key, speaker_aliases, speakers
+from store.speakers import (
+    MOST_FOLLOWED,
+    Speaker,
+    communication_speakers,
+    list_former_names,
+    name_key,
+    note_former_name,
+    speaker_aliases,
+    speakers,
+)
 
-GONE_NAME = "—"
-"""Stands where the name of a person who was forgotten stood."""
-_LEAST_NAME_CHARACTERS = 3
 _THERE = communication_speakers.c
 
 
@@ -75,6 +80,7 @@ def update(tenant_id: str, connection: Connection, speaker: Speaker, **values: A
         return False
     if "name" in values:
         values["name_key"] = name_key(values["name"]) if values["name"] else None
+        note_former_name(tenant_id, connection, speaker.id, speaker.name)
     connection.execute(
         sa.update(speakers)
         .where(speakers.c.tenant_id == tenant_id, speakers.c.id == speaker.id)
@@ -130,7 +136,7 @@ def _merge_in(tenant_id: str, connection: Connection, communication_id: str, kep
             )
             .values(label=one.label)
         )
-        voices.forget_heard(tenant_id, connection, communication_id, other.label)
+        voices.join_heard(tenant_id, connection, communication_id, one.label, other.label)
     for table in (communication_speakers, participation_figures):
         gone = (table.c.tenant_id == tenant_id, table.c.communication_id == communication_id)
         connection.execute(sa.delete(table).where(*gone, table.c.speaker_id == gone_id))
@@ -168,6 +174,8 @@ def _merge_profiles(tenant_id: str, connection: Connection, kept: Speaker, gone:
         speaker_aliases.c.tenant_id == tenant_id, speaker_aliases.c.speaker_id == gone.id
     )
     connection.execute(aliases.values(speaker_id=kept.id))
+    for former in reversed(list_former_names(tenant_id, connection, gone.id)):
+        note_former_name(tenant_id, connection, kept.id, former)
     connection.execute(sa.delete(speakers).where(speakers.c.tenant_id == tenant_id, speakers.c.id == gone.id))
     takes_id = kept.external_id is None
     name = kept.name or gone.name
@@ -201,75 +209,3 @@ def _follow(tenant_id: str, connection: Connection, communication_ids: Sequence[
     """Their figures are made anew: of somebody busy those of the rest when the index is made to follow."""
     for communication_id in communication_ids[:MOST_FOLLOWED]:
         communication_changed(tenant_id, connection, communication_id)
-
-
-def take_name_out(
-    tenant_id: str, connection: Connection, speaker_id: str, forms_of: Callable[[str], Iterable[str]]
-) -> list[str]:
-    """Puts GONE_NAME in place of a person's full name, and of those merged into them, in each form that `forms_of` has
-    of it, in what was written about their communications: titles, which are made of names, summaries, facts, promises,
-    what others are remembered by, and who was corrected to be whom. What was said stays as it was said. The ids of
-    those whose memory has changed, which the index is to follow."""
-    speaker = get(tenant_id, connection, speaker_id)
-    if speaker is None:
-        return []
-    aliases = list_aliases(tenant_id, connection, speaker_id)
-    names = {speaker.name, *(alias.name for alias in aliases)}
-    called = {name for name in (*names, speaker.external_id, *(alias.external_id for alias in aliases)) if name}
-    moved = corrections.c
-    for column in (moved.before, moved.after):
-        connection.execute(
-            sa.update(corrections)
-            .where(moved.tenant_id == tenant_id, moved.kind == "speaker", column.in_(called))
-            .values({column.name: GONE_NAME})
-        )
-    written = {form for name in names if name for form in forms_of(name) if len(form) >= _LEAST_NAME_CHARACTERS}
-    forms = sorted(written, key=len, reverse=True)
-    attended = sa.select(_THERE.communication_id).where(_THERE.tenant_id == tenant_id, _THERE.speaker_id == speaker_id)
-    of, about = communications.c, summaries.c
-    for name in forms:
-        for table, key, columns in (
-            (communications, of.id, (of.title,)),
-            (summaries, about.communication_id, (about.text, about.user_summary)),
-        ):
-            for column in columns:
-                connection.execute(
-                    sa.update(table)
-                    .where(table.c.tenant_id == tenant_id, key.in_(attended), column.contains(name, autoescape=True))
-                    .values({column.name: sa.func.replace(column, name, GONE_NAME)})
-                )
-    return _take_out_of_items(tenant_id, connection, attended, forms)
-
-
-def _take_out_of_items(
-    tenant_id: str, connection: Connection, attended: sa.Select[tuple[str]], forms: Sequence[str]
-) -> list[str]:
-    table = summary_items.c
-    query = sa.select(table.id, table.speaker_id, table.item_type, table.content, table.meta).where(
-        table.tenant_id == tenant_id, table.communication_id.in_(attended)
-    )
-    changed = set()
-    for item_id, of_speaker, item_type, content, meta in connection.execute(query).all():
-        without = (_without(content, forms), _without(meta, forms))
-        if without == (content, meta):
-            continue
-        values = {"content": without[0], "meta": without[1]}
-        connection.execute(
-            sa.update(summary_items).where(table.tenant_id == tenant_id, table.id == item_id).values(**values)
-        )
-        if item_type == "memory" and of_speaker is not None:
-            changed.add(of_speaker)
-    return sorted(changed)
-
-
-def _without(value: Any, names: Sequence[str]) -> Any:
-    """A text, or JSON with texts in it, without the names; quotations stay."""
-    if isinstance(value, str):
-        for name in names:
-            value = value.replace(name, GONE_NAME)
-        return value
-    if isinstance(value, list):
-        return [_without(each, names) for each in value]
-    if isinstance(value, dict):
-        return {key: each if key == "quote" else _without(each, names) for key, each in value.items()}
-    return value

@@ -25,6 +25,7 @@ MOST_NAME_CHARACTERS = 200
 MOST_FOLLOWED = 500
 """Communications of a deleted person whose figures are made anew at once."""
 _MOST_KEY_CHARACTERS = 400
+_MOST_FORMER_NAMES = 100
 
 speakers = sa.Table(
     "speakers",
@@ -70,6 +71,17 @@ speaker_aliases = sa.Table(
     sa.UniqueConstraint("tenant_id", "external_id"),
     sa.Index(None, "tenant_id", "name_key"),
     sa.Index(None, "speaker_id"),
+)
+
+# What people were called before: nobody is found by it, and it is taken out of texts when they are forgotten.
+speaker_former_names = sa.Table(
+    "speaker_former_names",
+    metadata,
+    id_column("speaker_id", sa.ForeignKey("speakers.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.String(200), primary_key=True),
+    id_column("tenant_id", nullable=False),
+    time_column("until", nullable=False),
+    sa.Index(None, "tenant_id"),
 )
 
 
@@ -173,11 +185,35 @@ def upsert(
             .where(speakers.c.tenant_id == tenant_id, speakers.c.id == there.id)
             .values(**values, name_key=name_key(name) if name else None)
         )
+        if name != there.name:
+            note_former_name(tenant_id, connection, there.id, there.name)
         return Speaker(**{**asdict(there), **values})
     made_at = now()
     made = Speaker(new_id(), tenant_id, external_id, name, known_role, department, made_at, made_at)
     connection.execute(sa.insert(speakers).values(**asdict(made), name_key=name_key(name) if name else None))
     return made
+
+
+def note_former_name(tenant_id: str, connection: Connection, speaker_id: str, name: str | None) -> None:
+    """Keeps what a person was called until now; of very many names those that were in use last."""
+    if not name:
+        return
+    table = speaker_former_names.c
+    noted = insert_or(connection, speaker_former_names).values(
+        tenant_id=tenant_id, speaker_id=speaker_id, name=name, until=now()
+    )
+    connection.execute(noted.on_conflict_do_update(index_elements=["speaker_id", "name"], set_={"until": now()}))
+    over = list_former_names(tenant_id, connection, speaker_id)[_MOST_FORMER_NAMES:]
+    mine = (table.tenant_id == tenant_id, table.speaker_id == speaker_id)
+    if over:
+        connection.execute(sa.delete(speaker_former_names).where(*mine, table.name.in_(over)))
+
+
+def list_former_names(tenant_id: str, connection: Connection, speaker_id: str) -> list[str]:
+    """The last one first."""
+    table = speaker_former_names.c
+    query = sa.select(table.name).where(table.tenant_id == tenant_id, table.speaker_id == speaker_id)
+    return list(connection.execute(query.order_by(table.until.desc(), table.name)).scalars())
 
 
 def _wait_for_others(tenant_id: str, connection: Connection) -> None:

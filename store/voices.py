@@ -14,6 +14,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store.communications import communications
 from store.database import id_column, metadata, now, time_column
 from store.speakers import communication_speakers
 
@@ -21,6 +22,7 @@ LEAST_CLEAN_MS = 3000
 """Less clean speech than this teaches nothing."""
 MOST_WEIGHT_MS = 300_000
 """What is known weighs at most so much against what is new: voices age, and telephones change."""
+_MADE_ANEW_OF = 100
 
 speaker_voices = sa.Table(
     "speaker_voices",
@@ -45,7 +47,7 @@ heard_voices = sa.Table(
     sa.Column("clean_ms", sa.BigInteger, nullable=False),
     # Whose voice it taught already: a step that runs twice must not weigh it twice.
     id_column("taught_speaker_id", nullable=True),
-    sa.Index(None, "tenant_id"),
+    sa.Index(None, "tenant_id", "taught_speaker_id"),
 )
 
 
@@ -121,20 +123,19 @@ def teach(tenant_id: str, connection: Connection, communication_id: str, label: 
     model, embedding, clean_ms = taken
     new = Voice(_unpacked(embedding), clean_ms)
     known = list_known(tenant_id, connection, [speaker_id], model=model).get(speaker_id)
-    voice = _joined(known, new) if known else new
+    _put(tenant_id, connection, speaker_id, model, _joined(known, new) if known else new)
+    return True
+
+
+def _put(tenant_id: str, connection: Connection, speaker_id: str, model: str, voice: Voice) -> None:
+    """Makes it the voice that is known of the speaker."""
+    table = speaker_voices.c
+    mine = (table.tenant_id == tenant_id, table.speaker_id == speaker_id, table.model == model)
     values = {"embedding": _packed(voice.embedding), "clean_ms": voice.clean_ms, "updated_at": now()}
-    if known:
-        table = speaker_voices.c
-        connection.execute(
-            sa.update(speaker_voices)
-            .where(table.tenant_id == tenant_id, table.speaker_id == speaker_id, table.model == model)
-            .values(**values)
-        )
-    else:
+    if connection.execute(sa.update(speaker_voices).where(*mine).values(**values)).rowcount == 0:
         connection.execute(
             sa.insert(speaker_voices).values(tenant_id=tenant_id, speaker_id=speaker_id, model=model, **values)
         )
-    return True
 
 
 def forget_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> None:
@@ -158,15 +159,45 @@ def forget_speaker(tenant_id: str, connection: Connection, speaker_id: str) -> N
 
 
 def take_back(tenant_id: str, connection: Connection, communication_id: str, label: str) -> None:
-    """What was heard under a label was not the one whom it taught. What it was joined to cannot be taken apart again:
-    that person's voice is forgotten, and learned anew by the next calls. The caller has locked the account's row."""
-    known, heard = speaker_voices.c, heard_voices.c
+    """What was heard under a label was not the one whom it taught: that person's voice is made anew of what else taught
+    it. The caller has locked the account's row."""
+    heard = heard_voices.c
     here = (heard.tenant_id == tenant_id, heard.communication_id == communication_id, heard.label == label)
-    taught = sa.select(heard.taught_speaker_id).where(*here, heard.taught_speaker_id.is_not(None))
-    connection.execute(
-        sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id.in_(taught.scalar_subquery()))
+    _take_back(tenant_id, connection, *here)
+
+
+def take_back_all(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> None:
+    """`take_back` of every label of communications that are deleted in this transaction."""
+    heard = heard_voices.c
+    _take_back(tenant_id, connection, heard.tenant_id == tenant_id, heard.communication_id.in_(communication_ids))
+
+
+def _take_back(tenant_id: str, connection: Connection, *where: sa.ColumnElement[bool]) -> None:
+    heard, known = heard_voices.c, speaker_voices.c
+    taught = sa.select(heard.taught_speaker_id).where(*where, heard.taught_speaker_id.is_not(None))
+    gone = sa.delete(speaker_voices).where(known.tenant_id == tenant_id, known.speaker_id.in_(taught))
+    speaker_ids = set(connection.execute(gone.returning(known.speaker_id)).scalars())
+    connection.execute(sa.update(heard_voices).where(*where).values(taught_speaker_id=None))
+    for speaker_id in sorted(speaker_ids):
+        _make_anew(tenant_id, connection, speaker_id)
+
+
+def _make_anew(tenant_id: str, connection: Connection, speaker_id: str) -> None:
+    """The speaker's voice, of the newest that taught it: what is older weighs little by then."""
+    heard = heard_voices.c
+    query = (
+        sa.select(heard.model, heard.embedding, heard.clean_ms)
+        .join(communications, communications.c.id == heard.communication_id)
+        .where(heard.tenant_id == tenant_id, heard.taught_speaker_id == speaker_id)
+        .order_by(communications.c.occured_at.desc(), heard.communication_id, heard.label)
+        .limit(_MADE_ANEW_OF)
     )
-    connection.execute(sa.update(heard_voices).where(*here).values(taught_speaker_id=None))
+    made: dict[str, Voice] = {}
+    for model, embedding, clean_ms in reversed(connection.execute(query).all()):
+        new = Voice(_unpacked(embedding), clean_ms)
+        made[model] = _joined(made[model], new) if model in made else new
+    for model, voice in made.items():
+        _put(tenant_id, connection, speaker_id, model, voice)
 
 
 def forget_heard(tenant_id: str, connection: Connection, communication_id: str, label: str) -> None:
@@ -177,6 +208,23 @@ def forget_heard(tenant_id: str, connection: Connection, communication_id: str, 
             heard.tenant_id == tenant_id, heard.communication_id == communication_id, heard.label == label
         )
     )
+
+
+def join_heard(tenant_id: str, connection: Connection, communication_id: str, label: str, gone: str) -> None:
+    """What was said under the label `gone` is said under `label` now. One voice is kept of both, and whom either
+    taught."""
+    heard = heard_voices.c
+    here = (heard.tenant_id == tenant_id, heard.communication_id == communication_id)
+    query = sa.select(heard.label, heard.taught_speaker_id).where(*here, heard.label.in_((label, gone)))
+    taught = {row[0]: row[1] for row in connection.execute(query)}
+    if gone not in taught:
+        return
+    # The one that taught: of it the voice that is known is made.
+    if taught.get(label) is None and taught[gone] is not None:
+        connection.execute(sa.delete(heard_voices).where(*here, heard.label == label))
+        connection.execute(sa.update(heard_voices).where(*here, heard.label == gone).values(label=label))
+    else:
+        forget_heard(tenant_id, connection, communication_id, gone)
 
 
 def merge_speakers(tenant_id: str, connection: Connection, kept_id: str, gone_id: str) -> None:
@@ -190,12 +238,9 @@ def merge_speakers(tenant_id: str, connection: Connection, kept_id: str, gone_id
         new = Voice(_unpacked(embedding), clean_ms)
         known = list_known(tenant_id, connection, [kept_id], model=model).get(kept_id)
         voice = _joined(known, new) if known else new
-        both = (table.tenant_id == tenant_id, table.model == model, table.speaker_id.in_((kept_id, gone_id)))
-        connection.execute(sa.delete(speaker_voices).where(*both))
-        values = {"embedding": _packed(voice.embedding), "clean_ms": voice.clean_ms, "updated_at": now()}
-        connection.execute(
-            sa.insert(speaker_voices).values(tenant_id=tenant_id, speaker_id=kept_id, model=model, **values)
-        )
+        gone = (table.tenant_id == tenant_id, table.model == model, table.speaker_id == gone_id)
+        connection.execute(sa.delete(speaker_voices).where(*gone))
+        _put(tenant_id, connection, kept_id, model, voice)
 
 
 def newest_known(tenant_id: str, connection: Connection, speaker_id: str) -> tuple[int, datetime] | None:

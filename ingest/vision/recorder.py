@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ SCENARIOS: dict[EventType, Scenario] = {
 _QUALITY = 85
 _WIDEST = 1280
 _NEWEST_QUALITY, _NEWEST_WIDEST = 75, 960
+NEWEST_KEPT = timedelta(days=1)
+"""How long a stream's newest picture is anybody's business where no newer one comes."""
 
 
 class LeaseLost(Exception):
@@ -207,9 +209,13 @@ class Recorder:
         )
 
 
+def newest_folder(tenant_id: str) -> str:
+    """Where the blob store has the newest pictures of an account's streams: among what goes with the account."""
+    return f"{tenant_id}/newest-pictures"
+
+
 def newest_key(tenant_id: str, stream_id: str) -> str:
-    """Where the blob store has the newest picture of a stream: among what goes with its account."""
-    return f"{tenant_id}/newest-pictures/{stream_id}.jpg"
+    return f"{newest_folder(tenant_id)}/{stream_id}.jpg"
 
 
 def as_jpeg(image: npt.NDArray[np.uint8], *, widest: int = _WIDEST, quality: int = _QUALITY) -> bytes:

@@ -6,22 +6,24 @@ import time
 
 import structlog
 
-from ingest.workshop import workshop
+from ingest.vision.recorder import NEWEST_KEPT, newest_folder, newest_key
+from ingest.workshop import Workshop, workshop
 from store import camera_events, camera_streams, camera_traffic
+from store.database import now
 
 log = structlog.get_logger(__name__)
 
 _AT_ONCE = 500
-_FIGURES_EVERY_S = 3600.0
+_THOROUGH_EVERY_S = 3600.0
 FIGURES_DAYS = 400
 """Traffic by the hour holds nobody's picture, and a year is compared with the one before."""
 
 
 class CameraSweep:
-    """A process's. Looks at the figures now and then alone."""
+    """A process's. Looks at the figures and at the newest pictures now and then alone."""
 
     def __init__(self) -> None:
-        self._figures_s = float("-inf")
+        self._thorough_s = float("-inf")
 
     def sweep(self) -> None:
         """One batch of events; the next sweep goes on."""
@@ -35,9 +37,27 @@ class CameraSweep:
             with house.database.write() as connection:
                 camera_events.remove(connection, [event.id for event in expired])
             log.info("what cameras saw is over its time", count=len(expired))
-        if time.monotonic() - self._figures_s < _FIGURES_EVERY_S:
+        if time.monotonic() - self._thorough_s < _THOROUGH_EVERY_S:
             return
-        self._figures_s = time.monotonic()
+        # Before the rows of ended streams go, by which their accounts are known.
+        with house.database.read() as connection:
+            watching = camera_events.list_accounts(connection)
+        for tenant_id in watching:
+            forget_newest(house, tenant_id)
         with house.database.write(durable=False) as connection:
             camera_traffic.forget_old(connection, days=FIGURES_DAYS)
             camera_streams.forget_deleted(connection)
+        self._thorough_s = time.monotonic()
+
+
+def forget_newest(house: Workshop, tenant_id: str) -> None:
+    """Deletes the newest pictures of cameras that have sent none for a day, and of streams that are there no more."""
+    kept = list(house.blobs.list(newest_folder(tenant_id)))
+    if not kept:
+        return
+    with house.database.read() as connection:  # after the listing, so that every picture's stream is known
+        streams = camera_streams.list_ids(tenant_id, connection)
+    watched = {newest_key(tenant_id, stream_id) for stream_id in streams}
+    for picture in kept:
+        if picture.key not in watched or now() - picture.modified_at > NEWEST_KEPT:
+            house.blobs.delete(picture.key)

@@ -81,6 +81,14 @@ def files_that_name(server: RunningServer, *needles: str) -> list[str]:
     return found
 
 
+def wait_until_no_file_names(server: RunningServer, *needles: str) -> None:
+    """The log of SQLite begins anew a moment after the account's row is gone."""
+    deadline = time.monotonic() + WAIT_S
+    while found := files_that_name(server, *needles):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+
+
 def test_nothing_is_left_in_database_index_jobs_and_blobs(place: Callable[..., RunningServer]) -> None:
     server = place()
     owner = make_owner(server.new_client("to be deleted", name="Gone & Sons"))
@@ -116,7 +124,7 @@ def test_nothing_is_left_in_database_index_jobs_and_blobs(place: Callable[..., R
     # A partner of the tests bears the word too, with a client of its own.
     left = [each for each in rows_that_name(server, *needles) if not partners(each)]
     assert left == []
-    assert files_that_name(server, account.tenant_id) == []
+    wait_until_no_file_names(server, account.tenant_id)
     assert account_counts(server, stays) == before
     assert "mailed_codes: both@company.example" in rows_that_name(server, "both@company.example")
     found = stays.call_tool("search_documents", query=f"What does the {OTHER} cost?")
@@ -140,19 +148,40 @@ def test_its_texts_are_written_over_in_the_files(place: Callable[..., RunningSer
     account = server.new_client("to be deleted", name="Gone")
     space = account.new_space()
     account.add_document(space, b"# Prices\n\nThe copperwhistle costs 40 roubles.", "prices.md")
+    letter = ("letter.txt", b"The brasswhistle is in the letter.")
+    uploaded = account.post("/public/v1/media", files={"file": letter})
+    content = [{"label": "anna", "text": "The tinwhistle is late.", "media": [{"ref": uploaded.json()["ref"]}]}]
     answer = account.post(
-        "/public/v1/imports",
-        json={"kind": "email", "items": [{"label": "anna", "text": "The copperwhistle is late."}]},
+        "/public/v1/communications",
+        json={
+            "kind": "email",
+            "channel_type": "email",
+            "speakers": [{"name": "Anna", "label": "anna"}],
+            "content": content,
+        },
     )
-    assert answer.status_code < 500
+    assert answer.status_code == 202, answer.text
     time_limit = time.monotonic() + WAIT_S
-    while "copperwhistle" not in json.dumps(account.call_tool("search_documents", query="copperwhistle")):
-        assert time.monotonic() < time_limit
-    assert files_that_name(server, "copperwhistle") != []
+    for tool, word in (("search_documents", "copperwhistle"), ("search_communications", "tinwhistle")):
+        while word not in json.dumps(account.call_tool(tool, query=word)["result"]):
+            assert time.monotonic() < time_limit
+            time.sleep(0.1)
+    words = ("copperwhistle", "brasswhistle", "tinwhistle")
+    assert places_of(server, "copperwhistle") >= {"parley.sqlite3", "index", "blobs"}
+    assert places_of(server, "brasswhistle") == {"blobs"}
+    assert places_of(server, "tinwhistle") >= {"parley.sqlite3", "index"}
     assert account.request("DELETE", "/public/v1/account", json={"confirmation": "Gone"}).status_code == 202
     wait_until_deleted(server, account.tenant_id)
+    assert rows_that_name(server, *words) == []
+    wait_until_no_file_names(server, *words)
     server.stop()
-    assert files_that_name(server, "copperwhistle") == []
+    assert files_that_name(server, *words) == []
+
+
+def places_of(server: RunningServer, word: str) -> set[str]:
+    """The file or folder of the data folder in which the word stands; a database with its log is one."""
+    found = files_that_name(server, word)
+    return {each.split(":")[0].split("/")[0].removesuffix("-wal") for each in found}
 
 
 def test_a_kill_in_the_middle_leaves_a_deletion_that_goes_on(place: Callable[..., RunningServer]) -> None:

@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from store import accounts, communications, index_work, media, retention, transcriptions
+from rag.index import Filter
+from rag.qdrant_edge_index import EdgeIndex
+from store import accounts, communications, index_work, media, retention, speakers, transcriptions, voices
 from store.blobs import Blobs
 from store.communications import ContentItem
 from store.database import Database, now
 from store.ids import new_id
+from store.voices import Voice
 from tests.store.conftest import database as database
 from tests.support.server import Account, RunningServer
 
@@ -73,6 +76,24 @@ def wait_for(condition: Callable[[], bool], server: RunningServer) -> None:
         time.sleep(0.05)
 
 
+def indexed(server: RunningServer, account: Account) -> set[str]:
+    """The communications of which the index holds points, of a stopped server: searches leave out what the store has no
+    more, and so would not tell."""
+    (folder,) = (server.data_dir / "index").glob("*/shards")
+    made_for = json.loads((folder / "index.json").read_text())
+    index = EdgeIndex(folder, made_for["dimension"], model=made_for["model"])
+    try:
+        hits = index.search_text(account.tenant_id, WORD, Filter(), 100)
+        return {str(hit.payload["communication_id"]) for hit in hits}
+    finally:
+        index.close()
+
+
+def nothing_is_open(server: RunningServer) -> bool:
+    with server.database.read() as connection:
+        return index_work.list_open(connection) == []
+
+
 def test_what_is_over_its_time_goes_out_of_store_blobs_and_index(tmp_path: Path) -> None:
     server = RunningServer(tmp_path / "data", sweep_s="0.5")
     try:
@@ -93,14 +114,48 @@ def test_what_is_over_its_time_goes_out_of_store_blobs_and_index(tmp_path: Path)
         gone = account.get("/public/v1/communications", params={"id": old})
         assert gone.status_code == 404
         assert account.get("/public/v1/communications", params={"id": young}).status_code == 200
+        wait_for(lambda: nothing_is_open(server), server)
         with server.database.read() as connection:
-            assert index_work.list_open(connection) == []
             assert communications.list_content(account.tenant_id, connection, old) == []
         entry = account.get("/public/v1/audit").json()["items"][0]
         assert (entry["actor"], entry["action"]) == ("retention", "communications.deleted")
         assert entry["details"] == {"count": 1, "older_than_days": 30}
+        server.stop()
+        assert (indexed(server, account), indexed(server, other)) == ({young}, {kept})
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("is_by_hand", [True, False], ids=["by hand", "by its time"])
+def test_what_a_call_taught_of_a_voice_goes_with_it(
+    server: RunningServer, new_account: Callable[..., Account], is_by_hand: bool
+) -> None:
+    account = new_account()
+    only, mixed, kept = (add_call(server.database, account.tenant_id, days=days)[0] for days in (60, 50, 20))
+    east, north = (1.0, 0.0), (0.0, 1.0)
+    with server.database.write() as connection:
+        once, often = (
+            speakers.upsert(account.tenant_id, connection, external_id=each, name=None).id for each in ("once", "often")
+        )
+        for call, embedding, person in ((only, east, once), (mixed, east, often), (kept, north, often)):
+            heard = {"SPEAKER_00": Voice(embedding, 9000)}
+            voices.put_heard(account.tenant_id, connection, call, model="test", voices=heard)
+            assert voices.teach(account.tenant_id, connection, call, "SPEAKER_00", person)
+
+    def known() -> dict[str, Voice]:
+        with server.database.read() as connection:
+            return voices.list_known(account.tenant_id, connection, [once, often], model="test")
+
+    assert set(known()) == {once, often}
+    if is_by_hand:
+        for call in (only, mixed):
+            assert account.request("DELETE", f"/public/v1/communications/{call}").status_code == 204
+    else:
+        assert account.request("PATCH", "/public/v1/settings", json={"retention": 30}).status_code == 200
+        wait_for(lambda: account.get("/public/v1/communications", params={"id": mixed}).status_code == 404, server)
+    left = known()
+    assert set(left) == {often}, "nothing is left of a voice that is heard in no call any more"
+    assert left[often] == Voice(north, 9000), "the voice is that of the call which is left"
 
 
 def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None:
@@ -112,6 +167,7 @@ def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None
         blobs.put(audio, b"sound")
         wait_for(lambda: found(account) == {old}, server)
         server.kill()
+        assert indexed(server, account) == {old}
         # What a sweep commits before it touches index and blobs.
         with server.database.write() as connection:
             ((task_id, key),) = retention.remove(account.tenant_id, connection, [old])
@@ -122,7 +178,9 @@ def test_what_a_kill_left_of_a_deletion_is_cleared_later(tmp_path: Path) -> None
         assert blobs.exists(audio)
         server.start()
         assert found(account) == set()
-        wait_for(lambda: not blobs.exists(audio), server)
+        wait_for(lambda: not blobs.exists(audio) and nothing_is_open(server), server)
+        server.stop()
+        assert indexed(server, account) == set()
     finally:
         server.close()
 

@@ -46,6 +46,22 @@ def test_a_role_outside_the_list_becomes_employee_and_an_empty_one_unknown(given
     assert speakers.normal_role(given) == stored
 
 
+def test_of_very_many_former_names_a_hundred_are_kept_those_that_were_in_use_last(database: Database) -> None:
+    tenant, other = make_tenant(database), make_tenant(database, "other")
+    person = upsert(database, tenant.id, external_id="c-1", name="Anna")
+    for number in (*range(110), 109, 50):
+        upsert(database, tenant.id, external_id="c-1", name=f"Anna {number}")
+    with database.read() as connection:
+        former = speakers.list_former_names(tenant.id, connection, person.id)
+        assert speakers.list_former_names(other.id, connection, person.id) == []
+    assert len(former) == 100
+    assert former[:2] == ["Anna 109", "Anna 108"]
+    assert "Anna 50" in former, "the one of now was one of before, too"
+    with database.write() as connection:
+        assert speakers.delete(tenant.id, connection, person.id)
+        assert speakers.list_former_names(tenant.id, connection, person.id) == []
+
+
 def test_a_profile_is_found_again_by_its_external_id_and_takes_what_is_new(database: Database) -> None:
     tenant = make_tenant(database)
     first = upsert(database, tenant.id, external_id="c-1", name="Anna", role="client", department="north")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -128,6 +128,57 @@ def test_what_was_heard_goes_with_its_call(database: Database) -> None:
     with database.write() as connection:
         connection.execute(sa.text("DELETE FROM communications"))
     assert rows(database) == (0, 0)
+
+
+def test_what_is_taken_back_leaves_the_voice_to_what_else_taught_it(database: Database) -> None:
+    tenant_id = make_tenant(database).id
+    person, somebody = make_person(database, tenant_id), make_person(database, tenant_id, "p-2")
+    older, newer, others = (make_call(database, tenant_id, AT + timedelta(days=day)) for day in (0, 1, 2))
+    for call, voice, whose in (
+        (older, Voice(EAST, 30_000), person),
+        (newer, Voice(NORTH, 10_000), person),
+        (others, Voice(NORTH, 9000), somebody),
+    ):
+        hear(database, tenant_id, call, SPEAKER_00=voice)
+        assert teach(database, tenant_id, call, "SPEAKER_00", whose)
+    with database.write() as connection:
+        voices.take_back(tenant_id, connection, older, "SPEAKER_00")
+    left = known(database, tenant_id, person, somebody)
+    assert (left[person].embedding, left[person].clean_ms) == (pytest.approx(NORTH), 10_000)
+    assert left[somebody].clean_ms == 9000
+    with database.write() as connection:
+        voices.take_back_all(tenant_id, connection, [newer, older])
+    assert set(known(database, tenant_id, person, somebody)) == {somebody}
+    assert teach(database, tenant_id, older, "SPEAKER_00", person), "it may teach again"
+
+
+def test_a_voice_that_is_made_anew_follows_the_order_of_its_calls(database: Database) -> None:
+    tenant_id = make_tenant(database).id
+    person = make_person(database, tenant_id)
+    calls = [make_call(database, tenant_id, AT + timedelta(days=day)) for day in range(3)]
+    lengths = (1, 100 * MOST_WEIGHT_MS, MOST_WEIGHT_MS)
+    for call, direction, length in zip(calls, (NORTH, EAST, NORTH), lengths, strict=True):
+        hear(database, tenant_id, call, SPEAKER_00=Voice(direction, max(length, LEAST_CLEAN_MS)))
+        assert teach(database, tenant_id, call, "SPEAKER_00", person)
+    with database.write() as connection:
+        voices.take_back_all(tenant_id, connection, calls[:1])
+    (voice,) = known(database, tenant_id, person).values()
+    assert voice.embedding == pytest.approx((0.5**0.5, 0.5**0.5))
+    assert voice.clean_ms == sum(lengths[1:])
+
+
+@pytest.mark.parametrize("taught", ["SPEAKER_00", "SPEAKER_01"])
+def test_of_two_labels_that_become_one_it_stays_known_whom_they_taught(database: Database, taught: str) -> None:
+    tenant_id = make_tenant(database).id
+    call, person = make_call(database, tenant_id, AT), make_person(database, tenant_id)
+    hear(database, tenant_id, call, SPEAKER_00=Voice(EAST, 9000), SPEAKER_01=Voice(NORTH, 9000))
+    assert teach(database, tenant_id, call, taught, person)
+    with database.write() as connection:
+        voices.join_heard(tenant_id, connection, call, "SPEAKER_00", "SPEAKER_01")
+    assert rows(database) == (1, 1)
+    with database.write() as connection:
+        voices.take_back_all(tenant_id, connection, [call])
+    assert rows(database) == (1, 0)
 
 
 def test_switching_voices_off_deletes_those_of_the_account_alone(database: Database) -> None:

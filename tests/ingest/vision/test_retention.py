@@ -1,0 +1,101 @@
+"""The newest pictures of cameras are kept for a day, whether somebody reads them or not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ingest.vision import retention
+from ingest.vision.recorder import newest_key
+from ingest.vision.retention import CameraSweep
+from store import accounts, camera_streams
+from store.blobs import Blobs
+from store.database import Database
+from store.settings import Settings
+from tests.support.migrated import migrated_sqlite
+
+HOUR_S = 3600.0
+
+
+class Cameras:
+    """An account whose cameras keep pictures."""
+
+    def __init__(self, database: Database, blobs: Blobs, name: str) -> None:
+        self.database = database
+        self.blobs = blobs
+        with database.write() as connection:
+            tenant = accounts.create_tenant(connection, name=name, external_id=name, features=["vision"])
+        assert tenant is not None
+        self.tenant_id = tenant.id
+
+    def add(self, *, hours_ago: float) -> tuple[str, str]:
+        """(id, key) of a stream whose newest picture is so old."""
+        with self.database.write() as connection:
+            stream = camera_streams.add(
+                self.tenant_id,
+                connection,
+                name="Till",
+                url=b"sealed",
+                shown_url="rtsp://cam/1",
+                scenarios=["traffic"],
+                transport="tcp",
+            )
+        key = newest_key(self.tenant_id, stream.id)
+        self.blobs.put(key, b"picture")
+        path = self.blobs.local_path(key)
+        assert path is not None
+        taken_s = time.time() - hours_ago * HOUR_S
+        os.utime(path, (taken_s, taken_s))
+        return stream.id, key
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    migrated_sqlite(tmp_path)
+    settings = Settings(data_dir=tmp_path, _env_file=None)  # type: ignore[call-arg]
+    opened = SimpleNamespace(settings=settings, database=Database(settings), blobs=Blobs(settings))
+    monkeypatch.setattr(retention, "workshop", lambda: opened)
+    yield opened
+    opened.database.close()
+
+
+def test_a_picture_that_is_a_day_old_goes_though_nobody_reads_it(house: SimpleNamespace) -> None:
+    one, other = (Cameras(house.database, house.blobs, name) for name in ("one", "other"))
+    _, offline = one.add(hours_ago=25)
+    _, online = one.add(hours_ago=0.1)
+    _, unwatched = other.add(hours_ago=24.5)
+    with house.database.write() as connection:
+        accounts.update_tenant(other.tenant_id, connection, features=[])  # vision is switched off
+    house.blobs.put(f"{one.tenant_id}/audio/call", b"sound")
+    CameraSweep().sweep()
+    assert [house.blobs.exists(key) for key in (offline, unwatched)] == [False, False]
+    assert house.blobs.exists(online)
+    assert house.blobs.exists(f"{one.tenant_id}/audio/call")
+
+
+def test_a_picture_that_outlived_its_stream_goes_at_once(house: SimpleNamespace) -> None:
+    cameras = Cameras(house.database, house.blobs, "one")
+    ended, left = cameras.add(hours_ago=0.1)
+    with house.database.write() as connection:
+        # The server was killed before it deleted the picture.
+        assert camera_streams.delete(cameras.tenant_id, connection, ended)
+    CameraSweep().sweep()
+    assert not house.blobs.exists(left)
+
+
+def test_pictures_are_looked_at_now_and_then(house: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now_s=0.0)
+    monkeypatch.setattr(retention, "time", SimpleNamespace(monotonic=lambda: clock.now_s))
+    cameras = Cameras(house.database, house.blobs, "one")
+    sweep = CameraSweep()
+    sweep.sweep()
+    _, old = cameras.add(hours_ago=25)
+    for minutes, is_there in ((30, True), (61, False)):
+        clock.now_s = minutes * 60.0
+        sweep.sweep()
+        assert house.blobs.exists(old) == is_there
