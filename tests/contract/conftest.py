@@ -207,7 +207,7 @@ def model_server(_model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
         llm_api_key=API_KEY,
         chat_models=OTHER_MODEL,
         max_document_bytes="20000",
-        sweep_s="0.5",
+        sweep_s="1",
         # Else the analysis of one test's conversation takes the words that a later test scripted.
         widget_quiet_s="86400",
         chat_quiet_s="86400",
@@ -262,7 +262,7 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture(scope="session")
 def telling_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server that may call the receiver."""
-    running = RunningServer(tmp_path_factory.mktemp("telling"), allowed_networks="127.0.0.0/8", sweep_s="0.5")
+    running = RunningServer(tmp_path_factory.mktemp("telling"), allowed_networks="127.0.0.0/8", sweep_s="1")
     try:
         yield running.start()
     finally:

@@ -91,7 +91,7 @@ def safety_server(obeying: ScriptedModel, tmp_path_factory: pytest.TempPathFacto
         chat_requests_per_minute="100000",
         mcp_requests_per_minute="100000",
         widget_requests_per_minute="100000",
-        sweep_s="0.5",
+        sweep_s="1",
     )
     try:
         yield running.start()
