@@ -23,6 +23,9 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WAIT_MS = 60_000
+SETTLED = """() => Promise.allSettled(
+  document.getAnimations().filter(each => isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished)
+)"""
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 NARROW = {"width": 320, "height": 640}
@@ -109,6 +112,7 @@ def findings(page: Page) -> list[str]:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (npm ci in ui/)")
     page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(SETTLED)  # what is fading in has the contrast of neither state
     found = page.evaluate("axe.run()")["violations"]
     return [f"{item['id']}: {node['html']}" for item in found for node in item["nodes"]]
 
