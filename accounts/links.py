@@ -90,9 +90,10 @@ def new_session(
     settings: Settings,
     *,
     operator: Operator | None = None,
+    is_bound: bool = False,
     actor: str | None = None,
 ) -> NewSession:
-    """Opens a session, as that operator where one is given."""
+    """Opens a session, as that operator where one is given; `is_bound` to this account."""
     token = secrets.token_urlsafe(32)
     session = sessions.add_session(
         tenant_id,
@@ -100,6 +101,7 @@ def new_session(
         token_hash=_token_hash(keyring, token),
         expires_at=now() + timedelta(seconds=settings.cabinet_session_s),
         operator=operator,
+        is_bound=is_bound,
     )
     actor = session.actor if actor is None else actor
     audit.add(tenant_id, connection, actor=actor, action="session.opened", subject=session.id)

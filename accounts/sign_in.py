@@ -76,12 +76,19 @@ def enter(
     code = operators.find_code(connection, keyring.hash(text))
     if code is None or not operators.spend_code(connection, keyring.hash(text)):
         return None
-    return open_as(operator, tenant, connection, keyring, settings), code.leads_to
+    is_bound = code.operator_id is not None
+    return open_as(operator, tenant, connection, keyring, settings, is_bound=is_bound), code.leads_to
 
 
 def open_as(
-    operator: Operator, tenant: Tenant, connection: Connection, keyring: Keyring, settings: Settings
+    operator: Operator,
+    tenant: Tenant,
+    connection: Connection,
+    keyring: Keyring,
+    settings: Settings,
+    *,
+    is_bound: bool = False,
 ) -> NewSession:
-    """The session of who has proved to be that operator."""
+    """The session of who has proved to be that operator: there alone where it `is_bound`, as by an invitation."""
     operators.change(tenant.id, connection, operator.id, seen_at=now())
-    return new_session(tenant.id, connection, keyring, settings, operator=operator)
+    return new_session(tenant.id, connection, keyring, settings, operator=operator, is_bound=is_bound)

@@ -12,10 +12,13 @@ from accounts import links
 from api.services import Services
 from store.accounts import Tenant
 from store.database import now
+from store.errors import NotAuthenticated
 from store.sessions import Session
 from store.settings import Settings
 
 _READS = ("GET", "HEAD")
+ACCOUNT_HEADER = "X-Parley-Account"
+"""The account that a page shows. The cookie is the browser's, so another tab may have changed over since."""
 
 
 def session_of(request: Request) -> tuple[Session, Tenant] | None:
@@ -29,11 +32,16 @@ def session_of(request: Request) -> tuple[Session, Tenant] | None:
 
 
 def calling_session(request: Request) -> tuple[Session, Tenant] | None:
-    """The same for a call of an API, where a page of another site cannot use the cookie for anything that changes."""
+    """The same for a call of an API, where a page of another site cannot use the cookie for anything that changes.
+    Raises NotAuthenticated other_account where the page shows another account than the session's."""
     services: Services = request.app.state.services
     if request.method not in _READS and is_from_elsewhere(request, services.settings):
         return None
-    return session_of(request)
+    found = session_of(request)
+    shown = request.headers.get(ACCOUNT_HEADER)
+    if found is not None and shown is not None and shown.lower() != found[1].id:
+        raise NotAuthenticated("This browser is in another account now than the page shows.", code="other_account")
+    return found
 
 
 def set_cookie(answer: Response, settings: Settings, token: str, expires_at: datetime | None) -> None:

@@ -86,7 +86,7 @@ def shown_session(services: Services, session: Session, tenant: Tenant) -> Shown
     settings = services.settings
     who = session.operator
     with services.database.read() as connection:
-        others = operators.list_of_email(connection, who.email) if who is not None else []
+        others = operators.list_of_email(connection, who.email) if who is not None and not session.is_bound else []
     return ShownSession(
         tenant=ShownTenant(
             id=tenant.id,

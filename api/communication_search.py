@@ -42,17 +42,29 @@ class CommunicationSearchQuery(Query):
     kind: Kind | None = None
     channel_type: ChannelType | None = None
     direction: Direction | None = None
-    category: Category | None = None
+    category: Category | Literal["none"] | None = Field(
+        None, description="`none`: those that have none, since they were not analysed."
+    )
     participant: Uuid | None = Field(None, description="The id of a person who takes part.")
     scenario: Annotated[str, Field(min_length=1, max_length=32)] | None = Field(
         None, description="The code of the scenario that quality control went by."
     )
     score_from: Annotated[float, Field(ge=0, le=100)] | None = None
     score_to: Annotated[float, Field(ge=0, le=100)] | None = None
+    tone: communication_lists.Tone | None = Field(
+        None,
+        description="How quality control found the tone of the staff, where it could tell (criterion tone_of_voice): "
+        "unfriendly below 0.4, friendly from 0.7.",
+    )
     answered: bool | None = Field(
         None,
         description="Of calls: whether somebody was reached; of chats and mails: whether both sides wrote. What cannot "
         "be told yet fits neither. Missed calls are `kind=call&direction=in&answered=false`.",
+    )
+    replied: bool | None = Field(
+        None,
+        description="Of chats and mails: whether the company replied to the client. `true` are those that "
+        "avg_first_reply_s of `get_period_metrics` is of.",
     )
     signal: Signal | None = Field(None, description="The signal that came up, as in the tool `rank_signals`.")
     from_: Bound | None = Field(None, alias="from", description="First day (YYYY-MM-DD), or time with its offset.")
@@ -110,12 +122,15 @@ def search_communications(call: SearchCall) -> CommunicationSearchPage:
         kind=query.kind,
         channel_type=query.channel_type,
         direction=query.direction,
-        category=query.category,
+        category=None if query.category == "none" else query.category,
+        uncategorised=query.category == "none",
         participant=query.participant,
         scenario=query.scenario,
         score_from=query.score_from,
         score_to=query.score_to,
+        tone=query.tone,
         answered=query.answered,
+        replied=query.replied,
         signal=query.signal,
         since=since,
         until=until,
@@ -166,7 +181,10 @@ def _ranked(call: SearchCall, wanted: Wanted) -> CommunicationSearchPage:
         from_s=int(wanted.since.timestamp()) if wanted.since else None,
         to_s=ceil(wanted.until.timestamp()) - 1 if wanted.until else None,
     )
-    only_figures_tell = (wanted.scenario, wanted.score_from, wanted.score_to, wanted.answered, wanted.signal)
+    only_figures_tell = (
+        *(wanted.scenario, wanted.score_from, wanted.score_to, wanted.tone),
+        *(wanted.answered, wanted.replied, wanted.signal, wanted.uncategorised or None),
+    )
     by_figures = any(each is not None for each in only_figures_tell)
     # The index knows nothing of these: they are looked at afterwards, among the best.
     count = MOST_RANKED if by_figures else min(offset + limit + 1, MOST_RANKED)

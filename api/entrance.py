@@ -163,7 +163,7 @@ async def switch(request: Request) -> Response:
 
 def _switch(services: Services, session: Session, chosen: str | None) -> NewSession | None:
     who = session.operator
-    if who is None or chosen is None:
+    if who is None or chosen is None or session.is_bound:
         return None
     with services.database.write() as connection:
         places: list[tuple[Operator, Tenant]] = operators.list_of_email(connection, who.email)

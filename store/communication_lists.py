@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -16,21 +16,28 @@ from store.figures import communication_figures, participation_figures
 from store.rankings_signals import signals_bits
 from store.transcriptions import transcription_tasks
 
+Tone = Literal["unfriendly", "even", "friendly"]
+# From, inclusive, and to, exclusive: what the tone's number from 0 to 1 is called.
+_TONES: dict[Tone, tuple[float, float]] = {"unfriendly": (-1, 0.4), "even": (0.4, 0.7), "friendly": (0.7, 2)}
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """All that is given must hold. `since` is inclusive, `until` exclusive; scores are inclusive. `answered` fits only
-    those of which it can be told; `signal` is one of store.signals.SIGNALS."""
+    those of which it can be told; `replied` only chats and mails; `signal` is one of store.signals.SIGNALS."""
 
     kind: str | None = None
     channel_type: str | None = None
     direction: str | None = None
     category: str | None = None
+    uncategorised: bool = False
     participant: str | None = None
     scenario: str | None = None
     score_from: float | None = None
     score_to: float | None = None
+    tone: Tone | None = None
     answered: bool | None = None
+    replied: bool | None = None
     signal: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -66,6 +73,14 @@ def _conditions(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
         conditions.append(_FIGURES.score_pct >= wanted.score_from)
     if wanted.score_to is not None:
         conditions.append(_FIGURES.score_pct <= wanted.score_to)
+    if wanted.uncategorised:
+        conditions.append(_FIGURES.category.is_(None))
+    if wanted.tone is not None:
+        least, under = _TONES[wanted.tone]
+        conditions += [_FIGURES.tone >= least, _FIGURES.tone < under]
+    if wanted.replied is not None:
+        has_reply = _FIGURES.first_reply_s.is_not(None)
+        conditions.append(has_reply if wanted.replied else sa.and_(_FIGURES.kind != "call", ~has_reply))
     if wanted.answered is not None:
         conditions.append(_FIGURES.is_answered.is_(wanted.answered))
     if wanted.signal is not None:

@@ -49,7 +49,7 @@ class InvalidRequest(ParleyError):
 
 
 class NotAuthenticated(ParleyError):
-    """`code` is missing_api_key, invalid_api_key or malformed_bearer."""
+    """`code` is missing_api_key, invalid_api_key, malformed_bearer or other_account."""
 
     status = 401
     type = "authentication_error"

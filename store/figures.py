@@ -80,6 +80,8 @@ communication_figures = sa.Table(
     sa.Column("staff_ms", sa.BigInteger, nullable=True),
     # From the client's first message to the first of the company after it; of chats and mails.
     sa.Column("first_reply_s", sa.BigInteger, nullable=True),
+    # How quality control found the staff's tone, from 0 to 1; null where it could not tell.
+    sa.Column("tone", sa.Float, nullable=True),
     sa.Column("commitments", sa.Integer, nullable=False),
     sa.UniqueConstraint("communication_id"),
     # What lists are narrowed down to: who asks for it must say it in these words, or SQLite does not see that it fits.

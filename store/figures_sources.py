@@ -19,6 +19,8 @@ from store.speakers import STAFF_ROLES, communication_speakers
 
 TENANT: sa.BindParameter[Any] = sa.bindparam("tenant_id")
 IDS: sa.BindParameter[Any] = sa.bindparam("communication_ids", expanding=True)
+# The criterion of quality control that gives a number for the staff's tone.
+TONE = "tone_of_voice"
 # Of the site's widget, whose people are no participants: see chat/conversations.py.
 _WIDGET_SIDES = {"agent": "staff", "visitor": "client"}
 
@@ -156,23 +158,27 @@ def _epoch_s(moment: sa.ColumnElement[Any], dialect: str) -> sa.ColumnElement[in
 
 
 def _judged(dialect: str) -> sa.CTE:
-    """Score and the bits of what was met and what was not."""
+    """Score, the bits of what was met and what was not, and the tone."""
     table = qc_evaluations.c
+    is_number: sa.ColumnElement[bool]
     if dialect == "sqlite":
         each = sa.func.json_each(table.criteria).table_valued("value").alias("criterion")
         code = sa.func.json_extract(each.c.value, "$.code")
         value = sa.func.json_type(each.c.value, "$.value")
+        number, is_number = sa.func.json_extract(each.c.value, "$.value"), value.in_(("real", "integer"))
     else:
         each = sa.func.json_array_elements(table.criteria).table_valued(sa.column("value", sa.JSON)).alias("criterion")
         code = sa.func.json_extract_path_text(each.c.value, "code")
-        value = sa.func.json_extract_path_text(each.c.value, "value")
+        value = number = sa.func.json_extract_path_text(each.c.value, "value")
+        is_number = value.regexp_match(r"^[0-9.]+$")
+    tone = sa.case((sa.and_(code == TONE, is_number), sa.cast(number, sa.Float)))
     bit = sa.case({name: 1 << bit for name, bit in CRITERION_BITS.items()}, value=code)
     masks = [
         sa.func.coalesce(sa.func.sum(sa.distinct(sa.case((value == word, bit)))), 0).label(name)
         for name, word in (("qc_passed", "true"), ("qc_failed", "false"))
     ]
     return (
-        sa.select(table.communication_id, table.scenario_code, table.score_pct, *masks)
+        sa.select(table.communication_id, table.scenario_code, table.score_pct, *masks, sa.func.max(tone).label("tone"))
         .select_from(qc_evaluations.outerjoin(each, sa.true()))
         .where(*_of_batch(qc_evaluations))
         .group_by(table.communication_id, table.scenario_code, table.score_pct)
@@ -250,6 +256,7 @@ def figures_query(sources: Sources) -> sa.Select[Any]:
         "client_ms": sa.case((has_sides, heard.client_ms)),
         "staff_ms": sa.case((has_sides, heard.staff_ms)),
         "first_reply_s": sa.case((communications.c.kind != "call", sources.replied.c.reply_s)),
+        "tone": judged.tone,
         "commitments": sa.func.coalesce(noted.commitments, 0),
     }
     query = sa.select(*(values[column.name] for column in communication_figures.columns))

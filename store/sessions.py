@@ -36,6 +36,8 @@ cabinet_sessions = sa.Table(
     id_column("tenant_id", sa.ForeignKey("tenants.id", ondelete="CASCADE"), nullable=False),
     # Who signed in by their e-mail; null: opened by a session link of the API, as an owner.
     id_column("operator_id", nullable=True),
+    # Came by an invitation: whoever has that link may be in this account alone, whatever else the e-mail opens.
+    sa.Column("is_bound", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
     time_column("created_at", nullable=False),
     time_column("expires_at", nullable=False),
@@ -66,12 +68,13 @@ class Code:
 @dataclass(frozen=True, slots=True)
 class Session:
     """A browser's session of the cabinet. `operator` is who signed in; None where a session link of the API let in
-    whoever held it, as an owner."""
+    whoever held it, as an owner. `is_bound`: it changes over to no other account of the same person."""
 
     id: str
     tenant_id: str
     expires_at: datetime
     operator: Operator | None = None
+    is_bound: bool = False
 
     @property
     def role(self) -> str:
@@ -124,14 +127,21 @@ def spend_code(connection: Connection, code_hash: str) -> tuple[str, str] | None
 
 
 def add_session(
-    tenant_id: str, connection: Connection, *, token_hash: str, expires_at: datetime, operator: Operator | None = None
+    tenant_id: str,
+    connection: Connection,
+    *,
+    token_hash: str,
+    expires_at: datetime,
+    operator: Operator | None = None,
+    is_bound: bool = False,
 ) -> Session:
-    session = Session(id=new_id(), tenant_id=tenant_id, expires_at=expires_at, operator=operator)
+    session = Session(new_id(), tenant_id, expires_at, operator, is_bound)
     connection.execute(
         sa.insert(cabinet_sessions).values(
             id=session.id,
             tenant_id=tenant_id,
             operator_id=operator.id if operator is not None else None,
+            is_bound=is_bound,
             token_hash=token_hash,
             created_at=now(),
             expires_at=expires_at,
@@ -146,7 +156,7 @@ def find_session(connection: Connection, token_hash: str) -> Session | None:
     """The session that has neither ended nor expired, and whose operator is still one."""
     table = cabinet_sessions.c
     row = connection.execute(
-        sa.select(table.id, table.tenant_id, table.expires_at, table.operator_id, *_WHO)
+        sa.select(table.id, table.tenant_id, table.expires_at, table.operator_id, table.is_bound, *_WHO)
         .select_from(cabinet_sessions.outerjoin(operators, operators.c.id == table.operator_id))
         .where(
             table.token_hash == token_hash,
@@ -157,8 +167,8 @@ def find_session(connection: Connection, token_hash: str) -> Session | None:
     ).first()
     if row is None:
         return None
-    who = Operator(*row[4:]) if row[3] is not None else None
-    return Session(row[0], row[1], row[2], who)
+    who = Operator(*row[5:]) if row[3] is not None else None
+    return Session(row[0], row[1], row[2], who, row.is_bound)
 
 
 def end_session(tenant_id: str, connection: Connection, session_id: str) -> bool:

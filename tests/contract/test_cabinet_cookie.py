@@ -95,6 +95,23 @@ def test_a_cookie_opens_no_other_account(
     assert space not in browser.get("/public/v1/kb/spaces").text
 
 
+def test_a_page_of_the_account_that_was_open_before_changes_nothing_in_this_one(
+    client: Account, browser: httpx2.Client, new_account: Callable[..., Account]
+) -> None:
+    shown_here, shown_there = client.tenant_id, new_account().tenant_id
+    for shown, statuses in ((shown_here, [200, 201]), (shown_there, [401, 401])):
+        headers = {"X-Parley-Account": shown}
+        answers = [
+            browser.get("/public/v1/settings", headers=headers),
+            browser.post("/public/v1/kb/spaces", json={"name": f"Of {shown}"}, headers=headers),
+        ]
+        assert [answer.status_code for answer in answers] == statuses
+    assert {answer.json()["error"]["code"] for answer in answers} == {"other_account"}
+    assert shown_there not in client.get("/public/v1/kb/spaces").text
+    # A key says by itself whose it is.
+    assert client.get("/public/v1/settings", headers={"X-Parley-Account": shown_there}).status_code == 200
+
+
 def test_it_is_no_key_of_agents_and_partners(browser: httpx2.Client) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     assert browser.post("/mcp", json=call).status_code == 401

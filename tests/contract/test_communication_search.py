@@ -151,6 +151,71 @@ def test_a_signal_leads_to_the_communications_it_came_up_in(account: Account) ->
     assert ids(account, query="gravelmoth", answered="false") == []
 
 
+def test_what_was_not_analysed_is_found_by_having_no_category(account: Account) -> None:
+    add(account, "a gravelmoth complaint", category="complaint")
+    older, newer = add(account, "a gravelmoth nobody looked at"), add(account, "nor at this gravelmoth", days=1)
+    page = get_described(account, PATH, category="none")
+    assert ([each["id"] for each in page["items"]], page["total"]) == ([newer, older], 2)
+    share = account.post("/public/v1/tools/get_period_metrics", json={"from": "2026-03-01", "to": "2026-03-31"})
+    assert {each["code"]: each["count"] for each in share.json()["categories"]}[None] == 2
+    eventually(lambda: ids(account, query="gravelmoth"), lambda found: len(found) == 3)
+    assert sorted(ids(account, query="gravelmoth", category="none")) == sorted([older, newer])
+
+
+def test_replies_lead_to_the_chats_and_mails_that_were_replied_to(account: Account) -> None:
+    def written(replies: int, **values: Any) -> str:
+        id_ = add(account, "", **values)
+        with account.server.database.write() as connection:
+            people = [("client", "SPEAKER_00"), ("support", "SPEAKER_01")]
+            attending = []
+            for role, label in people:
+                person = speakers.upsert(account.tenant_id, connection, external_id=role, name=None, role=role)
+                attending.append(Attending(person.id, role, label))
+            speakers.attach(account.tenant_id, connection, id_, attending)
+            said = [
+                ContentItem("chat_message", "word", label, None, None, AT + timedelta(minutes=minute))
+                for minute, (_, label) in enumerate(people[: 1 + replies])
+            ]
+            communications.replace_content(account.tenant_id, connection, id_, said)
+        return id_
+
+    chat = written(1, kind="chat", channel_type="telegram")
+    mail = written(1, days=1, kind="email", channel_type="email")
+    silent = written(0, days=2, kind="chat", channel_type="telegram")
+    add(account, "a call", days=3)
+    assert ids(account, replied="true") == [mail, chat]
+    assert ids(account, replied="false") == [silent]
+    assert ids(account, replied="true", kind="email") == [mail]
+
+
+def test_the_tone_leads_to_the_communications_it_was_heard_in(account: Account) -> None:
+    def judged(tone: float | None, days: int) -> str:
+        id_ = add(account, "hello", days=days)
+        with account.server.database.write() as connection:
+            analysis.put_qc(
+                account.tenant_id,
+                connection,
+                id_,
+                scenario_code="base_etiquette",
+                score_pct=50.0,
+                comment=None,
+                status="success",
+                criteria=[
+                    analysis.CriterionResult("greeting", "binary", True, "hello"),
+                    analysis.CriterionResult("address_by_name", "numeric", 3),
+                    analysis.CriterionResult("tone_of_voice", "numeric", tone, "hello"),
+                ],
+            )
+        return id_
+
+    rude, cool, even, warm, best = (judged(tone, day) for day, tone in enumerate((0, 0.39, 0.4, 0.7, 1)))
+    judged(None, 9)
+    assert ids(account, tone="unfriendly") == [cool, rude]
+    assert ids(account, tone="even") == [even]
+    assert ids(account, tone="friendly") == [best, warm]
+    assert get_described(account, PATH, tone="unfriendly", limit=1)["total"] == 2
+
+
 @pytest.mark.parametrize(
     ("query", "param"),
     [
@@ -165,6 +230,9 @@ def test_a_signal_leads_to_the_communications_it_came_up_in(account: Account) ->
         ({"answered": "perhaps"}, "answered"),
         ({"answered": ""}, "answered"),
         ({"signal": "boredom"}, "signal"),
+        ({"category": "weather"}, "category"),
+        ({"tone": "sweet"}, "tone"),
+        ({"replied": "perhaps"}, "replied"),
         ({"signal": ""}, "signal"),
     ],
 )

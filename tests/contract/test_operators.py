@@ -69,7 +69,7 @@ def test_the_accounts_own_e_mail_is_its_first_owner(client: Account) -> None:
 def test_an_invitation_opens_this_account_alone_and_once(mailing_server: RunningServer, mail: MailServer) -> None:
     first, second = mailing_server.new_client(new_id(), name="Ромашка"), mailing_server.new_client(new_id())
     email = f"anna-{new_id()}@shop.example"
-    add_operator(second, "owner", email)
+    elsewhere = add_operator(second, "owner", email)
     there = len(mail.letters)
     made = invite(first, email.upper(), "operator", name=" Анна ")
     assert made.status_code == 201, made.text
@@ -82,6 +82,10 @@ def test_an_invitation_opens_this_account_alone_and_once(mailing_server: Running
         assert browser.post("/cabinet/enter", data={"code": code}).status_code == 303
         assert browser.get("/public/v1/settings").json()["name"] == "Ромашка"
         assert browser.post("/public/v1/keys", json={"name": "x"}).status_code == 403
+        # Whoever the link was forwarded to is in this account, and in none of the person's others.
+        assert browser.post("/cabinet/switch", data={"account": elsewhere.id}).status_code == 404
+        assert elsewhere.id not in browser.get("/cabinet").text
+        assert browser.get("/public/v1/settings").json()["name"] == "Ромашка"
         assert browser.post("/cabinet/enter", data={"code": code}).status_code == 410
     assert listed(first)[0]["seen_at"]
     assert code not in mailing_server.log()

@@ -104,6 +104,23 @@ def test_clients_of_before_can_go_on_after_the_upgrade(first_database: Database)
     assert (balance["available_micro"], balance["held_micro"]) == (0, 0)
 
 
+def test_the_tone_that_was_judged_before_is_among_the_figures_after_the_upgrade(first_database: Database) -> None:
+    migrate.migrate(first_database, "0020")
+    tables = sa.MetaData()
+    with first_database.write() as connection:
+        tables.reflect(connection)
+        there = connection.execute(sa.select(tables.tables["communications"])).one()._mapping
+        own = {"tenant_id": there["tenant_id"], "communication_id": there["id"], "occured_at": there["occured_at"]}
+        judged = [{"code": "greeting", "value": True}, {"code": "tone_of_voice", "value": 0.75}]
+        for name, values in (("qc_evaluations", {"criteria": judged}), ("communication_figures", {})):
+            others = {each.name: value_for(each, {}) for each in tables.tables[name].columns if each.name not in own}
+            of_table = {each: own[each] for each in own if each in tables.tables[name].columns}
+            connection.execute(sa.insert(tables.tables[name]).values(**others | of_table | values))
+    migrate.migrate(first_database)
+    (found,) = rows(first_database)["communication_figures"]
+    assert found["tone"] == 0.75
+
+
 def test_what_refers_to_nothing_after_a_migration_takes_it_back(first_database: Database) -> None:
     if not first_database.is_sqlite:
         pytest.skip("PostgreSQL checks at each statement")

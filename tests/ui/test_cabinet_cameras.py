@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+import sqlalchemy as sa
+from playwright.sync_api import Page, Route, expect
 
 from ingest.vision.recorder import as_jpeg, newest_key
-from store import camera_traffic
+from store import camera_events, camera_traffic
 from store.blobs import Blobs
 from store.database import now
 from tests.contract.test_vision import STREAMS, add_event, made
@@ -111,6 +113,61 @@ def test_zones_are_made_by_keyboard_alone_and_dragged_by_mouse(watcher: Account,
     assert np.allclose(zone["polygon"], [[0.35, 0.32], [0.9, 0.3], [0.35, 0.65]], atol=0.01)
 
 
+def test_pictures_of_events_are_loaded_once_however_often_the_list_is_looked_at(
+    watcher: Account, open_cabinet: OpenCabinet
+) -> None:
+    stream = camera(watcher)
+    event_id = add_event(watcher, stream["id"], now(), kind="person_entered")
+    with watcher.server.database.write() as connection:
+        key = newest_key(watcher.tenant_id, stream["id"])
+        connection.execute(
+            sa.update(camera_events.camera_events)
+            .where(camera_events.camera_events.c.id == event_id)
+            .values(snapshot_key=key)
+        )
+    page = open_cabinet(watcher, f"/cameras/{stream['id']}")
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url) if "/vision/v1/snapshots/" in request.url else None)
+    page.get_by_role("tab", name="Events").click()
+    expect(page.get_by_role("link", name="Open the picture")).to_be_visible()
+    for _ in range(2):
+        with page.expect_response("**/vision/v1/events?*") as answer:
+            pass
+    signed = answer.value.json()["items"][0]["snapshot_url"]
+    expect(page.get_by_text("Somebody came in")).to_be_visible()
+    assert (len(loaded), signed in loaded) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("user name or password are refused", "Камера не принимает имя пользователя или пароль."),
+        ("the moon is wrong", "Сервер сообщает об этой камере: the moon is wrong"),
+    ],
+)
+def test_what_is_the_matter_with_a_camera_is_said_in_the_language_of_who_reads(
+    watcher: Account, open_cabinet: OpenCabinet, message: str, said: str
+) -> None:
+    stream = camera(watcher)
+
+    def answer_broken(route: Route) -> None:
+        # Another says it than the worker, which looks after the camera meanwhile.
+        found = route.fetch()
+        body = found.json()
+        for each in body.get("items", [body]):
+            each |= {"status": "error", "message": message, "notes": ["no detector of poses is installed: x"]}
+        route.fulfill(response=found, json=body)
+
+    page = open_cabinet(watcher, "/knowledge", language="ru")
+    page.route(re.compile(rf"/vision/v1/streams(\?.*|/{stream['id']})?$"), answer_broken)
+    page.get_by_role("link", name="Камеры").click()
+    expect(page.get_by_text(said)).to_be_visible()
+    page.get_by_role("link", name="Door").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Door")
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text("Детектор поз не установлен")).to_be_visible()
+
+
 @BOTH
 def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     watcher: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
@@ -121,7 +178,7 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     page.get_by_role("textbox", name="Name").fill(f"Gate {HOSTILE}")
     page.get_by_role("textbox", name="Address").fill("http://10.255.255.1/")
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_role("dialog").get_by_text("rtsp_url")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("This camera address cannot be used")).to_be_visible()
     page.get_by_role("textbox", name="Address").fill("rtsp://user:secret@10.255.255.1:8554/gate")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Gate {HOSTILE}")

@@ -38,12 +38,13 @@ def test_settings_show_in_the_preview_before_they_are_saved(
     expect(preview.get_by_text(f"Owl {HOSTILE}").first).to_be_visible()
     assert is_well(page)
     page.locator("iframe[title=Preview]").evaluate("node => node.scrollIntoView({ block: 'center' })")
+    page.wait_for_load_state("networkidle")  # the preview comes anew for what was typed last
     preview.get_by_role("button", name="When can a machine be returned?").click()
     expect(preview.locator(".markdown").last).to_contain_text("fourteen days")
     # Asked by its owner: that is no visitor's conversation.
     assert account.get("/public/v1/conversations").json()["items"] == []
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("status").filter(has_text="allowed_origins")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Addresses of sites are needed")).to_be_visible()
     page.get_by_role("textbox", name="Sites that may show the widget").fill("https://shop.example")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.", exact=True)).to_be_visible()

@@ -52,6 +52,22 @@ def test_a_file_that_is_dropped_can_be_searched_and_leads_to_its_passage(
     assert is_well(page)
 
 
+def test_why_a_document_was_not_read_is_said_in_the_language_of_who_reads(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    space_id = account.new_space("Shop")
+    failed = account.add_document(space_id, b"\x00\x01\x02\x03" * 100, "noise.bin")
+    assert failed["status"] == "error"
+    page = open_cabinet(account, f"/knowledge/{space_id}", language="ru")
+    expect(page.get_by_text("Такие файлы не читаются.")).to_be_visible()
+    expect(page.get_by_text(failed["error_message"])).to_have_count(0)
+    page.get_by_role("link", name=failed["title"]).click()
+    # There is room for what the server says besides.
+    expect(page.get_by_role("alert")).to_contain_text("Такие файлы не читаются.")
+    expect(page.get_by_role("alert").locator("[lang=en]")).to_have_text(failed["error_message"])
+    assert is_well(page)
+
+
 def test_a_cited_passage_of_a_long_book_opens_at_once_and_can_be_read_both_ways(
     account: Account, open_cabinet: OpenCabinet
 ) -> None:

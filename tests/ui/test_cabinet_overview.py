@@ -8,6 +8,8 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
+from store import communications
+from store.analysis import CriterionResult
 from store.database import now
 from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Someone, add_talk, promise
@@ -61,6 +63,46 @@ def test_figures_of_the_period_lead_to_their_lists(
     assert width_over(page) == 0
     tile.click()
     expect(page).to_have_url(LIST)
+
+
+def test_each_figure_leads_to_what_it_counted(account: Account, open_cabinet: OpenCabinet) -> None:
+    people = {"SPEAKER_00": BORIS, "SPEAKER_01": ANNA}
+    for number, tone in enumerate((0.95, 0.8, 0.1)):
+        add_talk(
+            account,
+            people=people,
+            turns=[("SPEAKER_00", "Good day.")],
+            score_pct=50.0,
+            criteria=[CriterionResult("tone_of_voice", "numeric", tone, "Good day")],
+            title=f"Call {number}",
+        )
+    turns = [("SPEAKER_01", "Hello?"), ("SPEAKER_00", "Hello.")]
+    replied = add_talk(account, people=people, turns=turns, kind="chat", title="The chat")
+    add_talk(account, people=people, turns=turns[:1], kind="chat", title="The silent chat")
+    with account.server.database.write() as connection:
+        row = communications.create(
+            account.tenant_id,
+            connection,
+            kind="call",
+            channel_type="phone",
+            occured_at=now() - timedelta(hours=2),
+            title="The new call",
+        )
+    page = open_cabinet(account)
+    for name, ids in (
+        ("Not analysed 1", [row.id]),
+        ("First reply", [replied.id]),
+        ("Unfriendly 1", None),
+        ("Friendly 2", None),
+    ):
+        page.get_by_role("link", name=re.compile(f"^{name}")).first.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Communications")
+        rows = page.get_by_role("main").locator("a[href*='/communications/']")
+        expect(rows).to_have_count(len(ids) if ids else int(name[-1]))
+        for id_ in ids or ():
+            expect(rows.first).to_have_attribute("href", f"/cabinet/communications/{id_}")
+        assert findings(page) == []
+        page.go_back()
 
 
 def test_the_period_is_switched_and_stays_in_the_address(account: Account, open_cabinet: OpenCabinet) -> None:

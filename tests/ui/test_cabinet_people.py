@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from store.analysis import CriterionResult
+from store.database import now
 from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Someone, Talk, add_talk, fact, promise
 from tests.ui.cabinet import OpenCabinet
@@ -13,6 +15,7 @@ from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=WAIT_MS)
+MARKUP = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>\'"><svg onload=window.hurt=1>'
 LONG = "Konstantinopolskaya-Verkhnepyshminskaya " * 4
 
 
@@ -56,6 +59,47 @@ def test_a_person_is_found_and_read(
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
         assert findings(page) == []
+
+
+def test_names_that_hold_markup_are_words_and_run_nothing(account: Account, open_cabinet: OpenCabinet) -> None:
+    """That no script of theirs runs is watched by `open_cabinet`, too: the policy would tell the console of it."""
+    names = [f"Anna {MARKUP}", f"Boris {MARKUP}"]
+    talk = add_talk(
+        account,
+        people={
+            "SPEAKER_00": Someone(names[1], "emp-1", "support", f"Service {MARKUP}"),
+            "SPEAKER_01": Someone(names[0], "cl-1"),
+        },
+        turns=[("SPEAKER_00", "Good day."), ("SPEAKER_01", "Hello.")],
+        promises=[promise("Send the offer", "SPEAKER_00", due=now().date())],
+        facts=[fact("Likes tea", "SPEAKER_01")],
+        score_pct=50.0,
+        criteria=[CriterionResult("greeting", "binary", True, "Good day")],
+    )
+    page = open_cabinet(account)
+    for path, name in (
+        ("", names[1]),
+        ("/people", names[0]),
+        (f"/people/{talk.people['SPEAKER_01']}", names[0]),
+        (f"/people/{talk.people['SPEAKER_00']}", names[1]),
+        ("/communications", names[0]),
+        (f"/communications?participant={talk.people['SPEAKER_01']}", names[0]),
+        (f"/communications/{talk.id}", names[0]),
+        ("/promises", names[1]),
+        ("/quality", names[1]),
+    ):
+        page.goto(f"{account.server.url}/cabinet{path}")
+        expect(page.get_by_text(name).first).to_be_visible()
+        expect(page.locator("[src=x], [onload], [onerror], script:not([src]):not([type$=json])")).to_have_count(0)
+        assert page.evaluate("window.hurt") is None, path
+    page.goto(f"{account.server.url}/cabinet/quality")
+    page.get_by_role("tab", name="Departments").click()
+    expect(page.get_by_text(f"Service {MARKUP}")).to_be_visible()
+    page.goto(f"{account.server.url}/cabinet/promises")
+    page.get_by_role("combobox", name="Who promised").fill("Boris")
+    page.get_by_role("option", name=names[1]).click()
+    expect(page.get_by_role("combobox", name="Who promised")).to_have_value(names[1])
+    assert page.evaluate("window.hurt") is None
 
 
 def test_a_person_is_renamed_by_keyboard(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -91,8 +92,13 @@ def test_promises_are_narrowed_by_words_person_and_side(account: Account, open_c
     page.get_by_role("combobox", name="Чьи").click()
     page.get_by_role("option", name="Наши").click()
     expect(page.get_by_role("heading", name="По этим условиям ничего нет")).to_be_visible()
-    page.get_by_role("button", name="Обещания всех").click()
+    page.get_by_role("button", name="Сбросить условия").click()
     expect(rows).to_have_count(2)
+    page.get_by_role("textbox", name="Слова из обещания").fill("gravelmoth")
+    page.get_by_role("button", name="Сбросить условия").click()
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("textbox", name="Слова из обещания")).to_have_value("")
+    expect(page).not_to_have_url(re.compile("query="))
     assert findings(page) == []
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 from playwright.sync_api import expect
 
 from store.analysis import CriterionResult
+from store.database import now
+from tests.contract.waiting import eventually
 from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Talk, add_talk
 from tests.ui.cabinet import OpenCabinet
@@ -77,6 +82,38 @@ def test_scenarios_are_edited_tried_and_saved(account: Account, open_cabinet: Op
     assert [(item["code"], item["name"]) for item in items if item["enabled"]] == [
         ("base_etiquette", "Our <b>manners</b>")
     ]
+
+
+def test_a_conversation_to_judge_is_found_by_its_words(account: Account, open_cabinet: OpenCabinet) -> None:
+    wanted = add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
+        turns=[*SAID, ("SPEAKER_01", "And the gravelmoth lamp flickers, too.")],
+        title="The lamp",
+        at=now() - timedelta(days=400),
+    )
+    for number in range(51):  # so many newer ones that the list of the newest has no place for it
+        add_talk(
+            account,
+            people={"SPEAKER_00": BORIS},
+            turns=[("SPEAKER_00", "Nobody is there.")],
+            title=f"Call {number}",
+        )
+    eventually(
+        lambda: account.get("/public/v1/communications/search", params={"query": "gravelmoth"}).json()["items"],
+        bool,
+    )
+    page = open_cabinet(account, "/quality/scenarios")
+    field = page.get_by_role("combobox", name="Choose a conversation")
+    expect(field).to_have_value(re.compile("Call"))
+    field.fill("gravelmoth lamp")
+    page.get_by_role("option", name="The lamp").click()
+    expect(field).to_have_value(re.compile("The lamp"))
+    with page.expect_request("**/public/v1/qc/scenarios/preview") as asked:
+        page.get_by_role("button", name="Judge").click()
+    assert asked.value.post_data_json["communication_id"] == wanted.id
+    expect(page.get_by_role("link", name="Good day").first).to_be_visible()
+    assert findings(page) == []
 
 
 def test_changes_are_not_lost_without_a_question(account: Account, open_cabinet: OpenCabinet) -> None:

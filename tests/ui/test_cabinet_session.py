@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -29,6 +30,14 @@ def end_session(page: Page) -> None:
     page.context.clear_cookies()
 
 
+def enter_beside(page: Page, account: Account) -> None:
+    """Enters an account in another tab of the same browser."""
+    beside = page.context.new_page()
+    beside.goto(session_link(account))
+    beside.get_by_role("button").click()
+    beside.wait_for_url("**/cabinet")
+
+
 def test_half_written_work_outlives_its_session(account: Account, open_cabinet: OpenCabinet) -> None:
     page = open_cabinet(account, f"/communications/{add_call(account)}")
     turn = page.locator("#item-1")
@@ -43,10 +52,7 @@ def test_half_written_work_outlives_its_session(account: Account, open_cabinet: 
     assert findings(page) == []
     dialogue.get_by_role("button", name="I have signed in").click()
     expect(dialogue.get_by_role("alert")).to_contain_text("There is no session yet")
-    other = page.context.new_page()
-    other.goto(session_link(account))
-    other.get_by_role("button").click()
-    other.wait_for_url("**/cabinet")
+    enter_beside(page, account)
     dialogue.get_by_role("button", name="I have signed in").click()
     expect(dialogue).to_have_count(0)
     page.get_by_role("button", name="Save", exact=True).click()
@@ -62,6 +68,40 @@ def test_an_upload_says_that_the_session_has_ended_and_goes_on_after_it(
     choose(page, ("question.eml", "message/rfc822", MAIL))
     expect(page.get_by_role("dialog", name=DIALOGUE)).to_be_visible()
     expect(page.get_by_role("listitem").filter(has_text="question.eml")).to_contain_text("Try again")
+
+
+def test_a_page_of_one_account_writes_nothing_into_another(
+    account: Account, new_account: Callable[..., Account], open_cabinet: OpenCabinet
+) -> None:
+    other = new_account(name="Other House")
+    page = open_cabinet(account, "/settings")
+    page.get_by_role("textbox", name="Name").fill("Written for the first account")
+    enter_beside(page, other)
+    page.get_by_role("button", name="Save", exact=True).click()
+    dialogue = page.get_by_role("dialog", name="This browser is in “Other House” now")
+    expect(dialogue.get_by_role("link", name="Open “Other House”")).to_have_attribute("href", "/cabinet")
+    assert findings(page) == []
+    dialogue.get_by_role("button", name="I have changed back").click()
+    expect(dialogue.get_by_role("alert")).to_contain_text("still the other account")
+    dialogue.get_by_role("button", name="Close").click()
+    assert other.get("/public/v1/settings").json()["name"] == "Other House"
+    enter_beside(page, account)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_disabled()
+    assert account.get("/public/v1/settings").json()["name"] == "Written for the first account"
+    assert other.get("/public/v1/settings").json()["name"] == "Other House"
+
+
+def test_an_upload_goes_into_no_other_account(
+    account: Account, new_account: Callable[..., Account], open_cabinet: OpenCabinet
+) -> None:
+    other = new_account(name="Other House")
+    page = open_cabinet(account, "/upload")
+    page.get_by_role("switch", name="Analyse").uncheck()
+    enter_beside(page, other)
+    choose(page, ("question.eml", "message/rfc822", MAIL))
+    expect(page.get_by_role("dialog", name="This browser is in “Other House” now")).to_be_visible()
+    assert other.get("/public/v1/communications/search").json()["total"] == 0
 
 
 def test_an_upload_has_one_key_however_often_it_is_tried(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -40,22 +40,41 @@ def test_the_account_is_named_anew_and_set(
 ) -> None:
     page = opened(open_cabinet(client, "/settings", viewport=viewport), "Account")
     page.get_by_role("switch", name="Voices").check(force=True)
-    page.get_by_label("Communications, days").fill("90")
     page.get_by_label("Name").fill("Ромашка и партнёры")
     with page.expect_response(lambda answer: answer.request.method == "PATCH"):
         page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     expect(page.get_by_label("Name")).to_have_value("Ромашка и партнёры")
     kept = client.get("/public/v1/settings").json()
-    assert (kept["name"], kept["voices"], kept["retention"]) == ("Ромашка и партнёры", True, 90)
+    assert (kept["name"], kept["voices"]) == ("Ромашка и партнёры", True)
+
+
+def test_how_long_things_are_kept_is_set_where_it_is_warned_of(client: Account, open_cabinet: OpenCabinet) -> None:
+    page = opened(open_cabinet(client, "/settings"), "Account")
+    expect(page.get_by_role("heading", name="Chat on your site")).to_be_visible()
+    expect(page.get_by_label(re.compile("Communications, days|pictures of cameras"))).to_have_count(0)
+    page.get_by_role("link", name="Data").first.click()
+    expect(page.get_by_role("heading", name="How long it is kept")).to_be_visible()
 
 
 def test_what_is_wrong_is_said_at_its_field(client: Account, open_cabinet: OpenCabinet) -> None:
-    page = opened(open_cabinet(client, "/settings"), "Account")
-    page.get_by_role("combobox", name="Sites that may show the widget").fill("no address")
-    page.get_by_label("Name").click()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("widget_origins", exact=False).first).to_be_visible()
+    page = opened(open_cabinet(client, "/settings", language="ru"), "Аккаунт")
+    origins = page.get_by_role("combobox", name="Сайты, где работает виджет")
+    origins.fill("no address")
+    page.get_by_label("Название").click()
+    page.get_by_role("button", name="Сохранить").click()
+    expect(page.get_by_text("Нужны адреса сайтов вида https://shop.example, без пути.").first).to_be_visible()
+    expect(page.get_by_text("widget_origins", exact=False)).to_have_count(0)
+    assert findings(page) == []
+
+
+def test_what_nobody_foresaw_is_said_with_the_servers_own_words(client: Account, open_cabinet: OpenCabinet) -> None:
+    page = opened(open_cabinet(client, "/settings", language="ru"), "Аккаунт")
+    refusal = {"message": "The moon is <b>wrong</b>.", "type": "invalid_request_error", "code": "moon", "param": None}
+    page.route("**/public/v1/settings", lambda route: route.fulfill(status=409, json={"error": refusal}))
+    page.get_by_label("Название").fill("Луна")
+    page.get_by_role("button", name="Сохранить").click()
+    expect(page.get_by_role("alert")).to_have_text("Сервер этого не принял: The moon is <b>wrong</b>.")
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from api.app import LAYERS
 from tests.support.server import RunningServer
-from tests.ui.conftest import BUILT, WAIT_MS
+from tests.ui.conftest import BUILT, WAIT_MS, findings
 
 pytestmark = pytest.mark.browser
 
@@ -77,6 +77,15 @@ def test_an_operation_opens_by_keyboard_and_shows_its_fields(open_docs: Open) ->
     operation = page.locator("[id$=create_space]")
     operation.get_by_text("Idempotency-Key").first.wait_for()
     assert operation.locator(".response .response-col_status").all_inner_texts()[0] == "201"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_it_closed_or_open(open_docs: Open, scheme: str) -> None:
+    page = open_docs(color_scheme=scheme)
+    assert findings(page) == []
+    page.locator("[id$=create_space] .opblock-summary-control").click()
+    page.locator("[id$=create_space] .response").first.wait_for()
+    assert findings(page) == []
 
 
 @pytest.mark.parametrize(

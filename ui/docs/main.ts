@@ -1,5 +1,5 @@
 // The API descriptions of this very server, shown by Swagger UI. Nothing is loaded from elsewhere.
-import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
+import SwaggerUI, { type Plugin } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 
 const LAYERS = [
   ["public", "Public"],
@@ -32,6 +32,22 @@ function followColourScheme(): void {
   follow();
 }
 
+interface Linked {
+  path: string;
+  text: unknown;
+}
+
+/** Swagger UI puts a link into the button of each operation, which those who hear the page cannot tell apart: there its
+ * words alone. The address follows what is opened all the same. */
+const withoutLinksInButtons: Plugin = ({ React }) => ({
+  wrapComponents: {
+    DeepLink: (Link) => (props) =>
+      (props as Linked).path.includes("/")
+        ? React.createElement("span", null, (props as Linked).text)
+        : React.createElement(Link, props),
+  },
+});
+
 function main(): void {
   const place = document.getElementById("description");
   if (!place) return;
@@ -42,6 +58,7 @@ function main(): void {
     domNode: place,
     url: `/openapi/${layer}.json`,
     presets: [SwaggerUI.presets.apis],
+    plugins: [withoutLinksInButtons],
     layout: "BaseLayout",
     deepLinking: true,
     docExpansion: "list",
@@ -56,6 +73,10 @@ function main(): void {
       place.removeAttribute("aria-busy");
       const title = place.querySelector("h1, h2.title")?.firstChild?.textContent;
       if (title) document.title = title;
+      // Swagger UI's own landmark begins behind it.
+      const about = place.querySelector(".information-container");
+      about?.setAttribute("role", "region");
+      about?.setAttribute("aria-label", document.title);
     },
   });
 }

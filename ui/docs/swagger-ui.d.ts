@@ -1,9 +1,17 @@
 // What is used of Swagger UI: its package brings no types.
 declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
+  interface System {
+    React: { createElement: (type: unknown, props: object | null, ...children: unknown[]) => unknown };
+  }
+  /** A component that stands in the place of the original. */
+  type Wrap = (original: unknown, system: System) => (props: object) => unknown;
+  export type Plugin = (system: System) => { wrapComponents: Record<string, Wrap> };
+
   interface Options {
     domNode: HTMLElement;
     url: string;
     presets: unknown[];
+    plugins: Plugin[];
     layout: "BaseLayout";
     deepLinking: boolean;
     docExpansion: "list" | "full" | "none";

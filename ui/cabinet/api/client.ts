@@ -1,4 +1,5 @@
 import createClient from "openapi-fetch";
+import { session } from "../app/session";
 import { tellSessionOver } from "../app/session-end";
 import type { paths as PublicPaths } from "./schema/public";
 import type { paths as SpeechPaths } from "./schema/speech";
@@ -18,8 +19,16 @@ export class ApiError extends Error {
   }
 }
 
+/** Which account this page shows. The cookie is the whole browser's: where another tab has changed over to another
+ * account, the server refuses instead of writing there. Goes with every request that is not one of `api`. */
+export const accountHeaders = { "X-Parley-Account": session.tenant.id };
+
 /** The typed client over every layer: `await read(api.GET("/public/v1/balance"))` is the balance. */
-export const api = createClient<PublicPaths & SpeechPaths & VisionPaths>({ baseUrl: "", credentials: "same-origin" });
+export const api = createClient<PublicPaths & SpeechPaths & VisionPaths>({
+  baseUrl: "",
+  credentials: "same-origin",
+  headers: accountHeaders,
+});
 
 interface Answer<T> {
   data?: T;
@@ -39,6 +48,31 @@ export function watchSession(status: number, isWanted: boolean) {
 }
 
 api.use({ onResponse: ({ request, response }) => watchSession(response.status, request.method !== "GET") });
+
+/** A POST whose progress can be told, which `fetch` cannot. Throws ApiError for a refusal. */
+export function send<T>(
+  path: string,
+  form: FormData,
+  onSent: (share: number) => void,
+  headers: Record<string, string> = {},
+): { request: XMLHttpRequest; answer: Promise<T> } {
+  const request = new XMLHttpRequest();
+  const answer = new Promise<T>((resolve, reject) => {
+    request.open("POST", path);
+    for (const [name, value] of Object.entries({ ...accountHeaders, ...headers }))
+      request.setRequestHeader(name, value);
+    request.responseType = "json";
+    request.upload.onprogress = (event) => event.lengthComputable && onSent(event.loaded / event.total);
+    request.onload = () => {
+      watchSession(request.status, true);
+      if (request.status < 300) resolve(request.response as T);
+      else reject(failureOf(request.status, request.response));
+    };
+    request.onerror = () => reject(new TypeError("no answer"));
+    request.send(form);
+  });
+  return { request, answer };
+}
 
 /** The data of an answer. Throws ApiError for a refusal. */
 export async function read<T>(asked: Promise<Answer<T>>): Promise<T> {

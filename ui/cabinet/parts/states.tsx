@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
 import { type Texts, useTexts } from "../i18n/language";
 import classes from "./parts.module.css";
+import { refusalCodes } from "./refusal-codes";
 
 const texts: Texts<{
   failed: string;
@@ -15,6 +16,7 @@ const texts: Texts<{
   refused: string;
   busy: string;
   signedOut: string;
+  other: (words: string) => string;
 }> = {
   en: {
     failed: "This could not be loaded",
@@ -25,6 +27,7 @@ const texts: Texts<{
     refused: "Your role or your account's features do not allow this.",
     busy: "The server is busy. Try again in a moment.",
     signedOut: "Your session has ended. Sign in again.",
+    other: (words) => `The server did not take this: ${words}`,
   },
   ru: {
     failed: "Не удалось загрузить",
@@ -35,19 +38,23 @@ const texts: Texts<{
     refused: "Ваша роль или возможности аккаунта этого не позволяют.",
     busy: "Сервер занят. Повторите через минуту.",
     signedOut: "Сеанс завершён. Войдите снова.",
+    other: (words) => `Сервер этого не принял: ${words}`,
   },
 };
 
 /** What went wrong, in words for people. */
 export function useFailureText(): (error: unknown) => string {
   const t = useTexts(texts);
+  const codes = useTexts(refusalCodes);
   return (error) => {
     if (!(error instanceof ApiError)) return t.offline;
+    const byCode = codes[error.code ?? ""];
+    if (byCode) return byCode;
     if (error.status === 401) return t.signedOut;
     if (error.status === 404) return t.gone;
     if (error.status === 403) return t.refused;
     if (error.status === 429 || error.status >= 500) return t.busy;
-    return error.message;
+    return t.other(error.message);
   };
 }
 

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { readEvents, StreamBroken } from "../../../widget/event-stream";
-import { ApiError, failureOf, watchSession } from "../../api/client";
+import { ApiError, accountHeaders, failureOf, watchSession } from "../../api/client";
 import { newKey } from "../../parts/new-key";
 import { type Context, type Source, sourcesOf } from "./sources";
 
@@ -141,6 +141,7 @@ async function post({ key, chatId }: Exchange, body: string, last: number, signa
     method: "POST",
     credentials: "same-origin",
     headers: {
+      ...accountHeaders,
       Accept: "text/event-stream",
       "Content-Type": "application/json",
       "Idempotency-Key": key,

@@ -2,8 +2,9 @@ import { Alert, Button, Checkbox, Group, Modal, SegmentedControl, Stack, Text, T
 import { useMutation } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useNavigate } from "react-router";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import { type Texts, useTexts } from "../../i18n/language";
+import { useWrongField } from "../../parts/refused-fields";
 import { useFailureText } from "../../parts/states";
 import { SCENARIOS, type Scenario, type Stream, words } from "./kinds";
 
@@ -19,7 +20,6 @@ const texts: Texts<{
   scenarios: string;
   webhook: string;
   webhookHint: string;
-  limit: string;
   create: string;
   save: string;
   cancel: string;
@@ -37,7 +37,6 @@ const texts: Texts<{
     scenarios: "What to look for",
     webhook: "Webhook",
     webhookHint: "Told of each event. May stay empty.",
-    limit: "All cameras of your plan are in use. Delete one, or ask for a larger plan.",
     create: "Add",
     save: "Save",
     cancel: "Cancel",
@@ -55,7 +54,6 @@ const texts: Texts<{
     scenarios: "Что искать",
     webhook: "Вебхук",
     webhookHint: "Получает каждое событие. Можно не заполнять.",
-    limit: "Все камеры вашего тарифа заняты. Удалите одну или увеличьте тариф.",
     create: "Добавить",
     save: "Сохранить",
     cancel: "Отмена",
@@ -110,9 +108,7 @@ function Fields({ stream, onClose }: { stream?: Stream; onClose: () => void }) {
       if (!stream) void go(`/cameras/${saved.id}`);
     },
   });
-  const wrong = (param: string) =>
-    save.error instanceof ApiError && save.error.param?.split(".")[0] === param ? save.error.message : null;
-  const isFull = save.error instanceof ApiError && save.error.status === 402;
+  const wrong = useWrongField(save.error);
   const isElsewhere = !["name", "rtsp_url", "scenarios", "webhook_url"].some(wrong);
   return (
     <form
@@ -177,7 +173,7 @@ function Fields({ stream, onClose }: { stream?: Stream; onClose: () => void }) {
         />
         {save.isError && isElsewhere && (
           <Alert color="red" role="alert">
-            {isFull ? t.limit : said(save.error)}
+            {said(save.error)}
           </Alert>
         )}
         <Group justify="flex-end">

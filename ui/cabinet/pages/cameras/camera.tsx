@@ -14,6 +14,7 @@ import { CameraForm } from "./camera-form";
 import { Events } from "./events";
 import { STATUS_COLOURS, type Stream, words } from "./kinds";
 import { TrafficTab } from "./traffic-tab";
+import { useTrouble } from "./trouble";
 import { ZonesTab } from "./zones-tab";
 
 const POLL_MS = 5000;
@@ -82,6 +83,7 @@ function CameraView({ stream }: { stream: Stream }) {
   const w = useTexts(words);
   const format = useFormat();
   const [search, setSearch] = useSearchParams();
+  const troubles = useTrouble()(stream);
   const facts = [
     stream.width > 0 && `${stream.width} × ${stream.height}`,
     stream.fps > 0 && t.fps(format.number(stream.fps, 1)),
@@ -101,10 +103,10 @@ function CameraView({ stream }: { stream: Stream }) {
         </Group>
       }
     >
-      {(stream.message || stream.notes.length > 0) && (
+      {troubles.length > 0 && (
         <Alert color={stream.status === "error" ? "red" : "yellow"} variant="light" role="status">
           <Stack gap={4}>
-            {[stream.message, ...stream.notes].filter(Boolean).map((line) => (
+            {troubles.map((line) => (
               <Text key={line} size="sm">
                 {line}
               </Text>

@@ -1,7 +1,7 @@
 import { Anchor, Button, Center, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconEyeOff } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { api, read } from "../../api/client";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Empty, Failure, Waiting } from "../../parts/states";
@@ -11,6 +11,8 @@ import { type CameraEvent, SCENARIOS, type Scenario, type Stream, words } from "
 const LIMIT = 25;
 const POLL_MS = 5000;
 const DAY_MS = 86_400_000;
+/** Of the hour that the server's links hold. */
+const PICTURE_KEPT_MS = 45 * 60_000;
 
 const texts: Texts<{
   what: string;
@@ -83,6 +85,7 @@ export function Events({ streams, only }: EventsProps) {
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) <= 1 ? POLL_MS : false),
   });
   const items = events.data?.pages.flatMap((page) => page.items) ?? [];
+  const pictureOf = usePictures();
   const names = new Map(streams.map((stream) => [stream.id, stream.name]));
   return (
     <Stack gap="sm">
@@ -124,7 +127,12 @@ export function Events({ streams, only }: EventsProps) {
       )}
       <div>
         {items.map((event) => (
-          <EventRow key={event.id} event={event} camera={only ? null : (names.get(event.stream_id) ?? t.gone)} />
+          <EventRow
+            key={event.id}
+            event={event}
+            camera={only ? null : (names.get(event.stream_id) ?? t.gone)}
+            picture={pictureOf(event)}
+          />
         ))}
       </div>
       {events.hasNextPage && (
@@ -143,13 +151,32 @@ export function Events({ streams, only }: EventsProps) {
   );
 }
 
-function EventRow({ event, camera }: { event: CameraEvent; camera: string | null }) {
+/** The address of an event's picture. The server signs a new one with each answer: the first is kept while it holds, or
+ * every look at the list would load all pictures again. */
+function usePictures(): (event: CameraEvent) => string | null {
+  const kept = useRef(new Map<string, { path: string; at: number }>());
+  return ({ id, snapshot_url }) => {
+    if (!snapshot_url) return null;
+    const known = kept.current.get(id);
+    if (known && Date.now() - known.at < PICTURE_KEPT_MS) return known.path;
+    // On this page's own address: the server's public one may be another.
+    const path = new URL(snapshot_url).pathname;
+    kept.current.set(id, { path, at: Date.now() });
+    return path;
+  };
+}
+
+interface EventRowProps {
+  event: CameraEvent;
+  camera: string | null;
+  picture: string | null;
+}
+
+function EventRow({ event, camera, picture }: EventRowProps) {
   const t = useTexts(texts);
   const w = useTexts(words);
   const format = useFormat();
   const { text, zone } = event.metadata as { text?: unknown; zone?: unknown };
-  // On this page's own address: the server's public one may be another.
-  const picture = event.snapshot_url && new URL(event.snapshot_url).pathname;
   return (
     <div className={classes.event}>
       {picture && (

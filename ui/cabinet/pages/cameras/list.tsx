@@ -15,6 +15,7 @@ import { CameraForm } from "./camera-form";
 import { Events } from "./events";
 import { STATUS_COLOURS, type Stream, words } from "./kinds";
 import { Snapshot } from "./snapshot";
+import { useTrouble } from "./trouble";
 
 const LIMIT = 24;
 const POLL_MS = 5000;
@@ -98,6 +99,7 @@ function CameraCard({ stream }: { stream: Stream }) {
   const t = useTexts(texts);
   const w = useTexts(words);
   const format = useFormat();
+  const [trouble] = useTrouble()({ ...stream, notes: [] });
   return (
     <Card>
       <Stack gap="xs">
@@ -113,8 +115,8 @@ function CameraCard({ stream }: { stream: Stream }) {
         <Text size="sm" c="dimmed">
           {stream.scenarios.map((scenario) => w.scenarios[scenario]).join(" · ")}
         </Text>
-        <Text size="sm" c={stream.message ? "light-dark(#b02525, #ff8787)" : "dimmed"} lineClamp={2}>
-          {stream.message || (stream.last_event_at ? t.seen(format.ago(stream.last_event_at)) : t.nothingSeen)}
+        <Text size="sm" c={trouble ? "light-dark(#b02525, #ff8787)" : "dimmed"} lineClamp={2}>
+          {trouble || (stream.last_event_at ? t.seen(format.ago(stream.last_event_at)) : t.nothingSeen)}
         </Text>
       </Stack>
     </Card>

@@ -1,7 +1,7 @@
 import { IconVideoOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { ApiError, failureOf } from "../../api/client";
+import { ApiError, accountHeaders, failureOf } from "../../api/client";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import classes from "./cameras.module.css";
 import type { Stream } from "./kinds";
@@ -34,7 +34,7 @@ function usePicture(id: string) {
   return useQuery<Picture | null>({
     queryKey: ["snapshot", id],
     queryFn: async () => {
-      const answer = await fetch(`/vision/v1/streams/${encodeURIComponent(id)}/snapshot`);
+      const answer = await fetch(`/vision/v1/streams/${encodeURIComponent(id)}/snapshot`, { headers: accountHeaders });
       if (answer.status === 404) return null;
       if (!answer.ok) throw failureOf(answer.status, await answer.json().catch(() => undefined));
       const taken = answer.headers.get("Last-Modified");

@@ -2,12 +2,12 @@ import { ActionIcon, Alert, Button, Group, Select, Stack, Text, TextInput } from
 import { IconArrowBackUp, IconPolygon, IconSquarePlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
-import { useFailureText } from "../../parts/states";
+import { useRefusalText } from "../../parts/refused-fields";
 import classes from "./cameras.module.css";
 import { KIND_COLOURS, KINDS, type Kind, type Stream, words, type Zone } from "./kinds";
 import { Snapshot } from "./snapshot";
@@ -90,7 +90,7 @@ const texts: Texts<{
 /** The picture with its zones, and what they are. */
 export function ZonesTab({ stream }: { stream: Stream }) {
   const t = useTexts(texts);
-  const said = useFailureText();
+  const said = useRefusalText();
   const queries = useQueryClient();
   const { zones, isChanged, canUndo, change, undo, reset } = useZones(stream.zones);
   const [selected, setSelected] = useState<number | null>(stream.zones.length ? 0 : null);
@@ -140,7 +140,7 @@ export function ZonesTab({ stream }: { stream: Stream }) {
     return () => window.removeEventListener("keydown", onKey);
   });
   const ratio = stream.width && stream.height ? stream.width / stream.height : 16 / 9;
-  const wrong = save.error instanceof ApiError ? save.error.message : save.isError ? said(save.error) : null;
+  const wrong = save.isError ? said(save.error) : null;
   return (
     <Stack gap="lg">
       <Snapshot stream={stream}>

@@ -1,6 +1,7 @@
 import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMemo, useRef } from "react";
+import { accountHeaders, watchSession } from "../../api/client";
 import { session } from "../../app/session";
 import { type Texts, useLanguage, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
@@ -102,10 +103,11 @@ function bridge(chatId: string, config: string): typeof fetch {
       const { text } = JSON.parse(String(init.body)) as { text: string };
       const answer = await fetch(`/public/v1/chats/${chatId}/messages`, {
         method: "POST",
-        headers: { Accept: "text/event-stream", "Content-Type": "application/json" },
+        headers: { ...accountHeaders, Accept: "text/event-stream", "Content-Type": "application/json" },
         body: JSON.stringify({ text, history: history.slice(-20) }),
         signal: init.signal ?? null,
       });
+      watchSession(answer.status, true);
       if (answer.ok) void remember(answer.clone(), text);
       return answer;
     }

@@ -6,6 +6,7 @@ import { mayAct } from "../../app/session";
 import { useTexts } from "../../i18n/language";
 import { useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
+import { useRefusalText, useWrongField } from "../../parts/refused-fields";
 import { ChatEnd } from "./chat-end";
 import classes from "./chats.module.css";
 import { type Chat, changesOf, type Draft, draftOf } from "./kinds";
@@ -26,6 +27,7 @@ export interface FieldsProps {
 export function SettingsTab({ chat }: { chat: Chat }) {
   const t = useTexts(settingsTexts);
   const failed = useSayFailure();
+  const said = useRefusalText();
   const queries = useQueryClient();
   const [edited, setEdited] = useState<Partial<Draft>>({});
   const draft = { ...draftOf(chat), ...edited };
@@ -43,8 +45,7 @@ export function SettingsTab({ chat }: { chat: Chat }) {
       if (!(error instanceof ApiError && error.param)) failed(error);
     },
   });
-  const wrong = (field: keyof Draft) =>
-    save.error instanceof ApiError && save.error.param?.split(".")[0] === field ? save.error.message : null;
+  const wrong = useWrongField(save.error);
   const fields: FieldsProps = {
     draft,
     onChange: (values) => {
@@ -71,7 +72,7 @@ export function SettingsTab({ chat }: { chat: Chat }) {
           {isChanged && (
             <Group className={classes.bar ?? ""} justify="space-between" gap="xs">
               <Text size="sm" role="status">
-                {save.isError ? (save.error as Error).message : t.unsaved}
+                {save.isError ? said(save.error) : t.unsaved}
               </Text>
               <Group gap="xs">
                 <Button

@@ -22,6 +22,10 @@ import { CATEGORIES, CHANNELS, DIRECTIONS, KINDS, kindTexts, nameOf } from "./ki
 import { PersonSelect } from "./person-select";
 import { SavedViews } from "./saved-views";
 import { SIGNALS, signalNames } from "./signals";
+import { TONES, toneNames } from "./tones";
+
+/** What the API calls those that have no category. */
+const UNCATEGORISED = "none";
 
 const texts: Texts<{
   search: string;
@@ -36,6 +40,8 @@ const texts: Texts<{
   low: string;
   good: string;
   answers: Record<"true" | "false", string>;
+  replies: Record<"true" | "false", string>;
+  uncategorised: string;
 }> = {
   en: {
     search: "Search in conversations",
@@ -53,7 +59,9 @@ const texts: Texts<{
       scenario: "QC scenario",
       score_from: "Score from",
       score_to: "Score up to",
+      tone: "Tone of the staff",
       answered: "Answer",
+      replied: "Reply in a chat or mail",
       signal: "Signal",
       from: "From",
       to: "To",
@@ -64,6 +72,8 @@ const texts: Texts<{
     low: "below 50 %",
     good: "80 % and better",
     answers: { true: "Answered", false: "Unanswered" },
+    replies: { true: "Chats and mails with a reply", false: "Chats and mails without a reply" },
+    uncategorised: "Not analysed",
   },
   ru: {
     search: "Поиск по разговорам",
@@ -81,7 +91,9 @@ const texts: Texts<{
       scenario: "Сценарий качества",
       score_from: "Оценка от",
       score_to: "Оценка до",
+      tone: "Тон сотрудника",
       answered: "Ответ",
+      replied: "Ответ в чате или письме",
       signal: "Сигнал",
       from: "С даты",
       to: "По дату",
@@ -92,6 +104,8 @@ const texts: Texts<{
     low: "ниже 50 %",
     good: "80 % и выше",
     answers: { true: "Отвечено", false: "Без ответа" },
+    replies: { true: "Чаты и письма с ответом", false: "Чаты и письма без ответа" },
+    uncategorised: "Без анализа",
   },
 };
 
@@ -100,6 +114,7 @@ export function FilterBar({ filters, change, replace }: FiltersInUse) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
   const signals = useTexts(signalNames);
+  const tones = useTexts(toneNames);
   const [opened, { toggle }] = useDisclosure();
   const [typed, setTyped] = useState(filters.query ?? "");
   useEffect(() => setTyped(filters.query ?? ""), [filters.query]);
@@ -192,8 +207,12 @@ export function FilterBar({ filters, change, replace }: FiltersInUse) {
           {select("kind", choice(KINDS, kinds.kinds))}
           {select("channel_type", choice(CHANNELS, kinds.channels))}
           {select("direction", choice(DIRECTIONS, kinds.directions))}
-          {select("category", choice(CATEGORIES, kinds.categories))}
+          {select("category", [
+            ...choice(CATEGORIES, kinds.categories),
+            { value: UNCATEGORISED, label: t.uncategorised },
+          ])}
           {select("answered", choice(["true", "false"], t.answers))}
+          {select("replied", choice(["true", "false"], t.replies))}
           {select("signal", choice(SIGNALS, signals))}
           {day("from")}
           {day("to")}
@@ -203,6 +222,7 @@ export function FilterBar({ filters, change, replace }: FiltersInUse) {
             onChange={(id) => change({ participant: id ?? "" })}
           />
           {hasFeature("qc") && select("scenario", scenarios)}
+          {hasFeature("qc") && select("tone", choice(TONES, tones))}
           {hasFeature("qc") && (
             <Select
               label={t.names.score_to.replace(/\s.*$/, "")}
@@ -231,6 +251,7 @@ function InForce({ filters, change, replace, scenarios }: InForceProps) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
   const signals: Record<string, string> = useTexts(signalNames);
+  const tones: Record<string, string> = useTexts(toneNames);
   const format = useFormat();
   const person = useQuery({
     queryKey: ["person-name", filters.participant],
@@ -248,12 +269,14 @@ function InForce({ filters, change, replace, scenarios }: InForceProps) {
       kind: kinds.kinds[value as (typeof KINDS)[number]],
       channel_type: kinds.channels[value as (typeof CHANNELS)[number]],
       direction: kinds.directions[value as (typeof DIRECTIONS)[number]],
-      category: kinds.categories[value as (typeof CATEGORIES)[number]],
+      category: value === UNCATEGORISED ? t.uncategorised : kinds.categories[value as (typeof CATEGORIES)[number]],
       participant: person.data
         ? (nameOf({ name: person.data.name ?? "", external_id: person.data.external_id ?? "" }) ?? "…")
         : "…",
       scenario: scenarios.find((each) => each.value === value)?.label,
+      tone: tones[value] && `${t.names.tone}: ${tones[value]}`,
       answered: t.answers[value as "true" | "false"],
+      replied: t.replies[value as "true" | "false"],
       signal: signals[value],
       score_from: `${t.names.score_from} ${format.percent(Number(value))}`,
       score_to: `${t.names.score_to} ${format.percent(Number(value))}`,

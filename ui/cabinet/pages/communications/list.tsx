@@ -81,11 +81,12 @@ const texts: Texts<{
 const isInWorkStill = (each: Listed) => isOpen(each.transcription_status) || isOpen(each.summary_generation_status);
 
 function useCommunications(filters: Filters) {
-  const { score_from, score_to, answered, ...others } = filters;
+  const { score_from, score_to, answered, replied, ...others } = filters;
   const scores = {
     ...(score_from ? { score_from: Number(score_from) } : {}),
     ...(score_to ? { score_to: Number(score_to) } : {}),
     ...(answered ? { answered: answered === "true" } : {}),
+    ...(replied ? { replied: replied === "true" } : {}),
   };
   return useInfiniteQuery({
     queryKey: ["communications", keyOf(filters)],

@@ -4,8 +4,9 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconFileUpload, IconLink } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import { type Texts, useTexts } from "../../i18n/language";
+import { useWrongField } from "../../parts/refused-fields";
 import { useFailureText } from "../../parts/states";
 
 const MOST_BYTES = 100 * 1024 * 1024;
@@ -119,8 +120,7 @@ function LinkOrText({ spaceId, onClose }: { spaceId: string; onClose: () => void
     },
     onSuccess: onClose,
   });
-  const wrong = (param: string) =>
-    add.error instanceof ApiError && add.error.param === param ? add.error.message : null;
+  const wrong = useWrongField(add.error);
   return (
     <form
       onSubmit={(event) => {

@@ -11,7 +11,7 @@ import { Confirm, useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
 import { isInWork, type KnowledgeDocument } from "./kinds";
 import classes from "./knowledge.module.css";
-import { problems } from "./problems";
+import { useProblem } from "./problems";
 
 const texts: Texts<{
   pending: string;
@@ -58,7 +58,7 @@ const texts: Texts<{
 export function DocumentRow({ document }: { document: KnowledgeDocument }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const why = useTexts(problems);
+  const why = useProblem();
   return (
     <div className={classes.row}>
       <Stack gap={2} flex={1} miw={0}>
@@ -77,7 +77,7 @@ export function DocumentRow({ document }: { document: KnowledgeDocument }) {
         </Text>
         {document.status === "error" && (
           <Text size="sm" c="light-dark(#b02525, #ff8787)">
-            {why[document.error_code ?? ""] ?? ""} {document.error_message}
+            {why(document)}
           </Text>
         )}
         {isInWork(document) && (

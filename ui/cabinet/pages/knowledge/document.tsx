@@ -13,7 +13,7 @@ import { Loaded } from "../../parts/states";
 import { DocumentMenu } from "./document-row";
 import { isInWork, type KnowledgeDocument } from "./kinds";
 import { Passages } from "./passages";
-import { problems } from "./problems";
+import { useProblem } from "./problems";
 
 const POLL_MS = 2500;
 
@@ -24,6 +24,7 @@ const texts: Texts<{
   source: string;
   reading: string;
   older: string;
+  details: string;
   passages: Forms;
   jump: string;
   go: string;
@@ -35,6 +36,7 @@ const texts: Texts<{
     source: "Original page",
     reading: "The document is being read; its passages appear here in a moment.",
     older: "The last try to read it anew failed; what is shown is the version before.",
+    details: "From the server:",
     passages: { one: "passage", other: "passages" },
     jump: "Passage number",
     go: "Go",
@@ -46,6 +48,7 @@ const texts: Texts<{
     source: "Исходная страница",
     reading: "Документ читается; отрывки вот-вот появятся здесь.",
     older: "Прочитать заново не удалось; показана предыдущая версия.",
+    details: "Сообщение сервера:",
     passages: { one: "отрывок", few: "отрывка", many: "отрывков", other: "отрывка" },
     jump: "Номер отрывка",
     go: "Перейти",
@@ -137,7 +140,7 @@ function DocumentView({ document }: { document: KnowledgeDocument }) {
 
 function State({ document }: { document: KnowledgeDocument }) {
   const t = useTexts(texts);
-  const why = useTexts(problems);
+  const why = useProblem();
   if (isInWork(document)) {
     return (
       <Alert color="blue" variant="light" icon={<IconInfoCircle />} role="status">
@@ -149,9 +152,13 @@ function State({ document }: { document: KnowledgeDocument }) {
   }
   if (document.status !== "error") return null;
   return (
-    <Alert color="red" variant="light" title={why[document.error_code ?? ""] ?? document.error_code} role="alert">
+    <Alert color="red" variant="light" title={why(document)} role="alert">
       <Stack gap={4}>
-        <Text size="sm">{document.error_message}</Text>
+        {document.error_message && (
+          <Text size="sm">
+            {t.details} <span lang="en">{document.error_message}</span>
+          </Text>
+        )}
         {document.chunk_count > 0 && <Text size="sm">{t.older}</Text>}
       </Stack>
     </Alert>

@@ -26,6 +26,7 @@ const texts: Texts<{
   stale: string;
   staleCount: Forms;
   running: string;
+  failed: string;
 }> = {
   en: {
     title: "Result of the run",
@@ -45,6 +46,7 @@ const texts: Texts<{
       other: "questions point to passages that no document holds any more; they are not counted",
     },
     running: "The questions are being searched.",
+    failed: "The run failed; it can be started again.",
   },
   ru: {
     title: "Результат проверки",
@@ -66,6 +68,7 @@ const texts: Texts<{
       other: "вопроса ссылаются на отрывки, которых больше нет; они не учтены",
     },
     running: "Идёт поиск по вопросам.",
+    failed: "Проверка не удалась; её можно запустить снова.",
   },
 };
 
@@ -87,7 +90,7 @@ export function EvaluationView({ id }: { id: string }) {
             <Result run={data} />
           ) : (
             <Text c="var(--soft)" role="status">
-              {data.error_message ?? t.running}
+              {data.status === "error" ? t.failed : t.running}
             </Text>
           )
         }

@@ -18,7 +18,7 @@ const texts: Texts<{
     first: "Found first",
     five: "In the first 5",
     running: "Running",
-    failed: "Failed",
+    failed: "The run failed; it can be started again.",
     model: "Model",
     caption: "Runs, newest first",
   },
@@ -28,7 +28,7 @@ const texts: Texts<{
     first: "Сразу первым",
     five: "В первых 5",
     running: "Идёт",
-    failed: "Ошибка",
+    failed: "Проверка не удалась; её можно запустить снова.",
     model: "Модель",
     caption: "Запуски, новые первыми",
   },
@@ -86,7 +86,7 @@ export function EvaluationList({ runs, chosen, onChoose }: EvaluationListProps) 
                 <Table.Td colSpan={5}>
                   {run.status === "error" ? (
                     <Text size="sm" c="light-dark(#b02525, #ff8787)">
-                      {t.failed}: {run.error_message}
+                      {t.failed}
                     </Text>
                   ) : (
                     <Loader size="xs" aria-label={t.running} />

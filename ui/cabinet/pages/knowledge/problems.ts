@@ -1,7 +1,8 @@
-import type { Texts } from "../../i18n/language";
+import { type Texts, useTexts } from "../../i18n/language";
 
-/** Why a document could not be read, by the API's code, in words for who uploaded it. */
-export const problems: Texts<Record<string, string>> = {
+const OTHER = "internal_error";
+
+const problems: Texts<Record<string, string>> = {
   en: {
     unsupported_type: "This kind of file is not read.",
     encrypted: "It is protected by a password, or by a shop.",
@@ -21,3 +22,9 @@ export const problems: Texts<Record<string, string>> = {
     internal_error: "Сбой на нашей стороне; попробуйте ещё раз.",
   },
 };
+
+/** Why a document could not be read, by the API's code, in words for who uploaded it. */
+export function useProblem(): (document: { error_code: string | null }) => string {
+  const t = useTexts(problems);
+  return ({ error_code }) => t[error_code ?? OTHER] ?? t[OTHER] ?? "";
+}

@@ -3,10 +3,11 @@ import { useDebouncedValue, useDisclosure } from "@mantine/hooks";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
 import { useSayFailure } from "../../parts/confirm";
+import { useWrongField } from "../../parts/refused-fields";
 import { useFailureText } from "../../parts/states";
 import type { Question, Space } from "./kinds";
 import classes from "./knowledge.module.css";
@@ -118,8 +119,7 @@ function Fields({ space, onClose }: { space: Space; onClose: () => void }) {
     },
     onSuccess: onClose,
   });
-  const wrong = (param: string) =>
-    save.error instanceof ApiError && save.error.param === param ? save.error.message : null;
+  const wrong = useWrongField(save.error);
   return (
     <form
       onSubmit={(event) => {

@@ -2,9 +2,10 @@ import { Alert, Button, Group, Modal, MultiSelect, Stack, Switch, Textarea, Text
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useNavigate } from "react-router";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import { hasFeature } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
+import { useWrongField } from "../../parts/refused-fields";
 import { useFailureText } from "../../parts/states";
 import type { Space } from "./kinds";
 
@@ -107,7 +108,7 @@ function Fields({ space, onClose }: { space?: Space; onClose: () => void }) {
     },
   });
   useEffect(() => save.reset(), [name, save.reset]);
-  const wrong = save.error instanceof ApiError && save.error.param === "name" ? save.error.message : null;
+  const wrong = useWrongField(save.error)("name");
   return (
     <form
       onSubmit={(event) => {

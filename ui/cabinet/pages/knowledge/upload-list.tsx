@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { useFailureText } from "../../parts/states";
-import { problems } from "./problems";
+import { useProblem } from "./problems";
 import type { Upload } from "./uploads";
 
 const texts: Texts<{
@@ -103,8 +103,8 @@ function Line({ upload }: { upload: Upload }) {
 }
 
 function useWhy({ document, error }: Upload): string {
-  const known = useTexts(problems);
+  const why = useProblem();
   const said = useFailureText();
   if (error) return said(error);
-  return known[document?.error_code ?? ""] ?? document?.error_message ?? "";
+  return document ? why(document) : "";
 }

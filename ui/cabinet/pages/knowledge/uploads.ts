@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { api, failureOf, read, watchSession } from "../../api/client";
+import { api, read, send as sendForm } from "../../api/client";
 import type { KnowledgeDocument } from "./kinds";
 
 const AT_ONCE = 3;
@@ -88,21 +88,9 @@ export function useUploads(spaceId: string) {
   return { uploads, add, clear };
 }
 
-/** `fetch` tells nothing of what was sent so far. */
 function send(spaceId: string, file: File, onSent: (share: number) => void): Promise<KnowledgeDocument> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", `/public/v1/kb/spaces/${encodeURIComponent(spaceId)}/documents`);
-    request.responseType = "json";
-    request.upload.onprogress = (event) => event.lengthComputable && onSent(event.loaded / event.total);
-    request.onload = () => {
-      watchSession(request.status, true);
-      if (request.status < 300) resolve(request.response as KnowledgeDocument);
-      else reject(failureOf(request.status, request.response));
-    };
-    request.onerror = () => reject(new TypeError("no answer"));
-    const form = new FormData();
-    form.append("file", file);
-    request.send(form);
-  });
+  const form = new FormData();
+  form.append("file", file);
+  const path = `/public/v1/kb/spaces/${encodeURIComponent(spaceId)}/documents`;
+  return sendForm<KnowledgeDocument>(path, form, onSent).answer;
 }

@@ -100,7 +100,7 @@ export function CategoriesCard({ data, period }: { data: Metrics; period: Period
         {data.categories.map((share) => (
           <Link
             key={share.code ?? ""}
-            to={listPath(period, share.code ? { category: share.code } : {})}
+            to={listPath(period, { category: share.code ?? "none" })}
             className={classes.row}
           >
             <Group justify="space-between" gap="xs" wrap="nowrap" mb={4}>

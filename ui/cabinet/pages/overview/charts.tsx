@@ -163,6 +163,9 @@ export function AnsweringCard({ data, period }: ChartProps) {
   );
 }
 
+/** Chats and mails in which the company replied: those that the time is the average of. */
+export const REPLIED = { replied: "true" };
+
 /** How long chats and mails waited for the first reply. */
 export function ReplyCard({ data, period }: ChartProps) {
   const t = useTexts(texts);
@@ -198,12 +201,12 @@ export function ReplyCard({ data, period }: ChartProps) {
             height={220}
             onPick={({ dataIndex }) => {
               const row = rows[dataIndex];
-              if (row) void navigate(listPath(row, { kind: "chat" }));
+              if (row) void navigate(listPath(row, REPLIED));
             }}
           />
           <FiguresTable
             rows={rows.filter((row) => row.figures.avg_first_reply_s !== null)}
-            to={(row) => listPath(row, { kind: "chat" })}
+            to={(row) => listPath(row, REPLIED)}
             columns={[{ name: t.tiles.reply, value: (figures) => format.length(figures.avg_first_reply_s ?? 0) }]}
           />
         </>

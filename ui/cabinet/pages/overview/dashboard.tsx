@@ -6,6 +6,7 @@ import { AnsweringCard, QualityCard, ReplyCard, VolumeCard } from "./charts";
 import { before, type Period } from "./period";
 import { type Metrics, useMetrics, usePromises } from "./queries";
 import { Tiles } from "./tiles";
+import { ToneCard } from "./tone";
 
 /** The figures of a period, each leading to what is behind it. */
 export default function Dashboard({ data, period }: { data: Metrics; period: Period }) {
@@ -23,7 +24,12 @@ export default function Dashboard({ data, period }: { data: Metrics; period: Per
               <AnsweringCard data={data} period={period} />
               <ReplyCard data={data} period={period} />
             </SimpleGrid>
-            {hasFeature("qc") && <QualityCard data={data} period={period} />}
+            {hasFeature("qc") && (
+              <>
+                <QualityCard data={data} period={period} />
+                <ToneCard period={period} />
+              </>
+            )}
             <SignalsCard period={period} />
           </Stack>
         </Grid.Col>

@@ -1,5 +1,5 @@
 import { Group, SegmentedControl, TextInput } from "@mantine/core";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { session } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
@@ -73,6 +73,15 @@ export function PeriodSwitch() {
       ),
     [setParams],
   );
+  // Both days may be typed before the page has followed the first of them.
+  const own = useRef({ from: period.from, to: period.to });
+  useEffect(() => {
+    own.current = { from: period.from, to: period.to };
+  }, [period.from, period.to]);
+  const setDay = (values: { from: string } | { to: string }) => {
+    own.current = { ...own.current, ...values };
+    set(own.current);
+  };
   return (
     <Group gap="xs" align="center">
       {isOwn && (
@@ -83,7 +92,7 @@ export function PeriodSwitch() {
             aria-label={t.from}
             value={period.from}
             max={period.to}
-            onChange={(event) => isDay(event.target.value) && set({ from: event.target.value, to: period.to })}
+            onChange={(event) => isDay(event.target.value) && setDay({ from: event.target.value })}
           />
           <TextInput
             type="date"
@@ -91,7 +100,7 @@ export function PeriodSwitch() {
             aria-label={t.to}
             value={period.to}
             min={period.from}
-            onChange={(event) => isDay(event.target.value) && set({ from: period.from, to: event.target.value })}
+            onChange={(event) => isDay(event.target.value) && setDay({ to: event.target.value })}
           />
         </>
       )}

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { hasFeature } from "../../app/session";
 import { useFormat, useTexts } from "../../i18n/language";
+import { REPLIED } from "./charts";
 import classes from "./overview.module.css";
 import { listPath, type Period } from "./period";
 import type { Metrics } from "./queries";
@@ -76,7 +77,7 @@ export function Tiles({ data, period, overdue }: { data: Metrics; period: Period
         value={total.avg_first_reply_s === null ? "—" : format.length(total.avg_first_reply_s)}
         change={changed(total.avg_first_reply_s, before.avg_first_reply_s, format.length, "less")}
         note={`${t.kinds.chat}, ${t.kinds.email?.toLowerCase()}`}
-        to={listPath(period, { kind: "chat" })}
+        to={listPath(period, REPLIED)}
       />
       <Tile
         label={t.tiles.duration}

@@ -46,6 +46,10 @@ export default function PromisesPage() {
   useEffect(() => {
     if (query !== (params.get("query") ?? "")) set({ query });
   }, [query]);
+  const clear = () => {
+    setTyped("");
+    set({ side: null, maker: null, query: null });
+  };
   const state = asked ?? "week";
   const found = useQuery({
     queryKey: ["commitments", state, side, maker, query, offset],
@@ -110,7 +114,7 @@ export default function PromisesPage() {
         <Loaded query={found} waiting={<Waiting lines={5} height={48} />}>
           {({ items, pagination }) =>
             items.length === 0 ? (
-              <Nothing state={state} isNarrowed={isNarrowed} onAll={() => set({ side: null, maker: null })} />
+              <Nothing state={state} isNarrowed={isNarrowed} onAll={clear} />
             ) : (
               <>
                 {items.map((item) => (
@@ -140,7 +144,7 @@ function Nothing({ state, isNarrowed, onAll }: { state: State; isNarrowed: boole
       action={
         isNarrowed ? (
           <Button variant="light" onClick={onAll}>
-            {t.clearPerson}
+            {t.clear}
           </Button>
         ) : undefined
       }

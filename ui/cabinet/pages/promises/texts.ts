@@ -14,7 +14,7 @@ export const texts: Texts<{
   person: string;
   anyPerson: string;
   nobody: string;
-  clearPerson: string;
+  clear: string;
   empty: Record<State, string>;
   emptyText: string;
   nothing: string;
@@ -44,7 +44,7 @@ export const texts: Texts<{
     person: "Who promised",
     anyPerson: "Anybody",
     nobody: "Nobody",
-    clearPerson: "Everybody's promises",
+    clear: "Clear the filters",
     empty: {
       overdue: "Nothing is overdue",
       week: "Nothing is due in the next 7 days",
@@ -54,7 +54,7 @@ export const texts: Texts<{
     },
     emptyText: "Promises are found in calls, chats and mails as they are analysed.",
     nothing: "Nothing fits these filters",
-    nothingText: "Try fewer words, or everybody's promises.",
+    nothingText: "Try fewer words, or clear the filters.",
     due: { today: "today", tomorrow: "tomorrow", yesterday: "yesterday" },
     at: (time) => `, ${time}`,
     late: { one: "day late", other: "days late" },
@@ -86,7 +86,7 @@ export const texts: Texts<{
     person: "Кто обещал",
     anyPerson: "Кто угодно",
     nobody: "Никого",
-    clearPerson: "Обещания всех",
+    clear: "Сбросить условия",
     empty: {
       overdue: "Просроченного нет",
       week: "На ближайшие 7 дней ничего нет",
@@ -96,7 +96,7 @@ export const texts: Texts<{
     },
     emptyText: "Обещания находятся в звонках, чатах и письмах при анализе.",
     nothing: "По этим условиям ничего нет",
-    nothingText: "Уберите часть слов или покажите обещания всех.",
+    nothingText: "Уберите часть слов или сбросьте условия.",
     due: { today: "сегодня", tomorrow: "завтра", yesterday: "вчера" },
     at: (time) => `, ${time}`,
     late: { one: "день просрочки", few: "дня просрочки", many: "дней просрочки", other: "дня просрочки" },

@@ -36,6 +36,9 @@ export const texts: Texts<{
   preview: string;
   previewText: string;
   choose: string;
+  search: string;
+  searching: string;
+  nothingFound: string;
   none: string;
   judge: string;
   free: string;
@@ -83,6 +86,9 @@ export const texts: Texts<{
     preview: "Try it on a conversation",
     previewText: "Judges a real conversation by what you see here, saved or not.",
     choose: "Choose a conversation",
+    search: "The newest ones, or any that is found by words or meaning.",
+    searching: "Searching…",
+    nothingFound: "Nothing fits",
     none: "No conversations yet",
     judge: "Judge",
     free: "Free: the built-in engine judges, and nothing is stored.",
@@ -130,6 +136,9 @@ export const texts: Texts<{
     preview: "Проверить на разговоре",
     previewText: "Оценивает настоящий разговор по тому, что вы здесь видите, даже если это не сохранено.",
     choose: "Выберите разговор",
+    search: "Последние или любой, который находится по словам или смыслу.",
+    searching: "Идёт поиск…",
+    nothingFound: "Ничего не найдено",
     none: "Разговоров пока нет",
     judge: "Оценить",
     free: "Бесплатно: оценивает встроенный движок, ничего не сохраняется.",

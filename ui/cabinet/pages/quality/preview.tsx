@@ -1,7 +1,8 @@
 import { Anchor, Badge, Button, Group, Select, Stack, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconMinus, IconX } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { Link } from "react-router";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
@@ -13,20 +14,35 @@ import { texts } from "./editor-texts";
 import classes from "./quality.module.css";
 
 const SHOWN = 50;
+const WAIT_MS = 250;
 type Verdict = components["schemas"]["QcPreview"];
 type Judged = components["schemas"]["QcPreviewCriterion"];
+type Found = components["schemas"]["CommunicationItem"];
 
 /** Judges a real conversation by the draft, before anything is saved. */
 export function Preview({ draft }: { draft: Scenarios }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const [chosen, setChosen] = useState<string | null>(null);
-  const recent = useQuery({
-    queryKey: ["recent-communications", SHOWN],
-    queryFn: () => read(api.POST("/public/v1/tools/search_communications", { body: { limit: SHOWN } })),
+  const [chosen, setChosen] = useState<Found | null>(null);
+  const [typed, setTyped] = useState("");
+  const [words] = useDebouncedValue(typed.trim(), WAIT_MS);
+  const label = (item: Found) => `${format.day(item.occured_at)} · ${item.title || item.kind}`;
+  // Until somebody chooses, the newest.
+  const [newest, setNewest] = useState<Found | null>(null);
+  const current = chosen ?? newest;
+  // What stands in the field while nobody types is the label of the one that is chosen, and no search.
+  const query = current && words === label(current).trim() ? "" : words;
+  const search = useQuery({
+    queryKey: ["communications-to-judge", query],
+    queryFn: () =>
+      read(api.POST("/public/v1/tools/search_communications", { body: { limit: SHOWN, ...(query ? { query } : {}) } })),
+    placeholderData: (before) => before,
   });
-  const items = recent.data?.items ?? [];
-  const communicationId = chosen ?? items[0]?.id ?? null;
+  const found = search.data?.items ?? [];
+  const items = current && !found.some(({ id }) => id === current.id) ? [...found, current] : found;
+  const first = found[0];
+  useEffect(() => setNewest((before) => before ?? first ?? null), [first]);
+  const communicationId = current?.id ?? null;
   const judge = useMutation({
     mutationFn: (id: string) =>
       read(api.POST("/public/v1/qc/scenarios/preview", { body: { ...bodyOf(draft), communication_id: id } })),
@@ -40,15 +56,18 @@ export function Preview({ draft }: { draft: Scenarios }) {
           </Text>
           <Select
             aria-label={t.choose}
-            placeholder={recent.data && items.length === 0 ? t.none : t.choose}
+            description={t.search}
+            placeholder={search.data && !query && items.length === 0 ? t.none : t.choose}
+            nothingFoundMessage={search.isFetching ? t.searching : t.nothingFound}
+            searchValue={typed}
+            onSearchChange={setTyped}
+            // What the server found fits, by its words or by their meaning.
+            filter={({ options }) => options}
             searchable
             allowDeselect={false}
             value={communicationId}
-            data={items.map((item) => ({
-              value: item.id,
-              label: `${format.day(item.occured_at)} · ${item.title || item.kind}`,
-            }))}
-            onChange={setChosen}
+            data={items.map((item) => ({ value: item.id, label: label(item) }))}
+            onChange={(id) => setChosen(items.find((item) => item.id === id) ?? null)}
           />
           <Group justify="space-between" gap="xs">
             <Text size="xs" c="var(--soft)" maw="16rem">

@@ -22,11 +22,6 @@ type Name =
   | "qcHint"
   | "voices"
   | "voicesHint"
-  | "keeping"
-  | "retention"
-  | "retentionHint"
-  | "forGood"
-  | "cameras"
   | "widget"
   | "origins"
   | "originsHint";
@@ -55,11 +50,6 @@ export const texts: Texts<Record<Name, string>> = {
     qcHint: "Conversations are scored by your scenarios, each verdict with its quotation.",
     voices: "Voices",
     voicesHint: "People are known again by their voice. Voices are biometric data: switching this off deletes them.",
-    keeping: "How long things are kept",
-    retention: "Communications, days",
-    retentionHint: "Older ones are deleted with all that was made of them. Empty: kept for good.",
-    forGood: "For good",
-    cameras: "Events and pictures of cameras, days",
     widget: "Chat on your site",
     origins: "Sites that may show the widget",
     originsHint: "Addresses such as https://shop.example, each by Enter.",
@@ -86,11 +76,6 @@ export const texts: Texts<Record<Name, string>> = {
     qcHint: "Разговоры оцениваются по вашим сценариям, у каждого вывода есть цитата.",
     voices: "Голоса",
     voicesHint: "Люди узнаются по голосу. Голос — биометрия: если выключить, записанные голоса удаляются.",
-    keeping: "Сколько что хранится",
-    retention: "Коммуникации, дней",
-    retentionHint: "Более старые удаляются со всем, что из них получено. Пусто — хранятся всегда.",
-    forGood: "Всегда",
-    cameras: "События и снимки камер, дней",
     widget: "Чат на вашем сайте",
     origins: "Сайты, где работает виджет",
     originsHint: "Адреса вида https://shop.example, каждый через Enter.",

@@ -2,7 +2,6 @@ import {
   Alert,
   Button,
   Group,
-  NumberInput,
   SegmentedControl,
   Select,
   Stack,
@@ -13,30 +12,26 @@ import {
 } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { mayAct } from "../../app/session";
 import { useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
-import { Loaded, useFailureText } from "../../parts/states";
+import { useRefusalText, useWrongField } from "../../parts/refused-fields";
+import { Loaded } from "../../parts/states";
 import { SettingsPage } from "./frame";
 import { texts } from "./settings-texts";
 
 type Settings = components["schemas"]["AccountSettings"];
 type Patch = components["schemas"]["SettingsPatch"];
-type Shown = Pick<
-  Settings,
-  "name" | "time_zone" | "language" | "widget_origins" | "retention" | "camera_retention" | "memory" | "qc" | "voices"
->;
+type Shown = Pick<Settings, "name" | "time_zone" | "language" | "widget_origins" | "memory" | "qc" | "voices">;
 
 const FIELDS = [
   "name",
   "time_zone",
   "language",
   "widget_origins",
-  "retention",
-  "camera_retention",
   "memory",
   "qc",
   "voices",
@@ -55,7 +50,7 @@ export default function SettingsAccount() {
 
 function Form({ found }: { found: Settings }) {
   const t = useTexts(texts);
-  const said = useFailureText();
+  const said = useRefusalText();
   const [draft, setDraft] = useState<Shown>(found);
   const set = <K extends keyof Shown>(name: K, value: Shown[K]) => setDraft((before) => ({ ...before, [name]: value }));
   const changed = FIELDS.filter((name) => JSON.stringify(draft[name]) !== JSON.stringify(found[name]));
@@ -71,8 +66,7 @@ function Form({ found }: { found: Settings }) {
     },
   });
   const isOwner = mayAct("owner");
-  const wrong = save.error instanceof ApiError && save.error.status === 400 ? save.error : null;
-  const errorOf = (name: keyof Shown) => (wrong?.param?.startsWith(name) ? wrong.message : null);
+  const wrong = useWrongField(save.error);
   const zones = ZONES.includes(draft.time_zone) ? ZONES : [draft.time_zone, ...ZONES];
   return (
     <form
@@ -92,7 +86,7 @@ function Form({ found }: { found: Settings }) {
               maxLength={200}
               required
               readOnly={!isOwner}
-              error={errorOf("name")}
+              error={wrong("name")}
               onChange={(event) => set("name", event.currentTarget.value)}
             />
             <Select
@@ -103,7 +97,7 @@ function Form({ found }: { found: Settings }) {
               searchable
               allowDeselect={false}
               disabled={!isOwner}
-              error={errorOf("time_zone")}
+              error={wrong("time_zone")}
               nothingFoundMessage={t.noZone}
               onChange={(value) => value && set("time_zone", value)}
             />
@@ -141,32 +135,6 @@ function Form({ found }: { found: Settings }) {
             ))}
           </Stack>
         </Card>
-        <Card title={t.keeping}>
-          <Stack maw={460}>
-            <NumberInput
-              label={t.retention}
-              description={t.retentionHint}
-              placeholder={t.forGood}
-              value={draft.retention ?? ""}
-              min={1}
-              max={36_500}
-              allowDecimal={false}
-              readOnly={!isOwner}
-              error={errorOf("retention")}
-              onChange={(value) => set("retention", typeof value === "number" ? value : null)}
-            />
-            <NumberInput
-              label={t.cameras}
-              value={draft.camera_retention}
-              min={1}
-              max={36_500}
-              allowDecimal={false}
-              readOnly={!isOwner}
-              error={errorOf("camera_retention")}
-              onChange={(value) => set("camera_retention", typeof value === "number" ? value : found.camera_retention)}
-            />
-          </Stack>
-        </Card>
         <Card title={t.widget}>
           <TagsInput
             label={t.origins}
@@ -176,7 +144,7 @@ function Form({ found }: { found: Settings }) {
             disabled={!isOwner}
             acceptValueOnBlur
             splitChars={[",", " "]}
-            error={errorOf("widget_origins")}
+            error={wrong("widget_origins")}
             maw={620}
             onChange={(value) => set("widget_origins", value)}
           />

@@ -2,13 +2,14 @@ import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { IconCircleCheck, IconCircleX, IconPlugConnected } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ApiError, api, read } from "../../api/client";
+import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { mayAct } from "../../app/session";
 import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
-import { Loaded, useFailureText } from "../../parts/states";
+import { useRefusalText } from "../../parts/refused-fields";
+import { Loaded } from "../../parts/states";
 import { Deliveries } from "./deliveries";
 import { SettingsPage } from "./frame";
 import classes from "./settings.module.css";
@@ -31,7 +32,7 @@ export default function SettingsWebhooks() {
 
 function Address({ url }: { url: string }) {
   const t = useTexts(texts);
-  const said = useFailureText();
+  const said = useRefusalText();
   const [typed, setTyped] = useState(url);
   const isOwner = mayAct("owner");
   const save = useMutation({
@@ -102,7 +103,7 @@ function Address({ url }: { url: string }) {
         )}
         {failure && (
           <Alert color="red" variant="light" role="alert" title={t.notSaved} icon={<IconCircleX />}>
-            {failure instanceof ApiError && failure.status === 400 ? failure.message : said(failure)}
+            {said(failure)}
           </Alert>
         )}
         {test.data && <TestResult result={test.data} />}

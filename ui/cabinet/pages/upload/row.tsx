@@ -178,8 +178,8 @@ function Why({ upload }: { upload: Upload }) {
           {t.balance}
         </Anchor>
       )}
-      {refused && (refused.status === 400 || refused.status === 422) && refused.message && (
-        <Text span c="dimmed" size="xs" display="block">
+      {refused?.status === 400 && refused.param === "file" && (
+        <Text span c="dimmed" size="xs" display="block" lang="en">
           {refused.message}
         </Text>
       )}

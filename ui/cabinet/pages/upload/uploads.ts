@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { ApiError, api, failureOf, read, watchSession } from "../../api/client";
+import { ApiError, api, read, send as sendForm } from "../../api/client";
 import { newKey } from "../../parts/new-key";
 import { isInWork } from "../communications/kinds";
 
@@ -170,24 +170,15 @@ function formOf({ file, wishes }: Work, asExport: boolean): FormData {
   return form;
 }
 
-/** `fetch` tells nothing of what was sent so far. */
 function post(upload: Upload, work: Work): Promise<Accepted> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    work.request = request;
-    request.open("POST", upload.isExport ? "/public/v1/communications" : "/v1/audio/transcriptions");
-    request.setRequestHeader("Idempotency-Key", work.idempotencyKey);
-    request.responseType = "json";
-    request.upload.onprogress = (event) =>
-      event.lengthComputable && change(upload.key, { progress: event.loaded / event.total });
-    request.onload = () => {
-      watchSession(request.status, true);
-      if (request.status < 300) resolve(request.response as Accepted);
-      else reject(failureOf(request.status, request.response));
-    };
-    request.onerror = () => reject(new TypeError("no answer"));
-    request.send(formOf(work, upload.isExport));
-  });
+  const { request, answer } = sendForm<Accepted>(
+    upload.isExport ? "/public/v1/communications" : "/v1/audio/transcriptions",
+    formOf(work, upload.isExport),
+    (progress) => change(upload.key, { progress }),
+    { "Idempotency-Key": work.idempotencyKey },
+  );
+  work.request = request;
+  return answer;
 }
 
 function follow() {
