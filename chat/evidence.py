@@ -167,9 +167,10 @@ def _chosen(reading: Reading, cosines: Sequence[Sequence[float]]) -> list[Passag
 async def best_extracts(
     question: str, passages: Sequence[Passage], scorer: Scorer | None, *, max_chars: int = 360
 ) -> list[Extract]:
-    """The stretch of at most about `max_chars` of each of the first passages that answers best, best extract first.
+    """The stretch of at most about `max_chars` that answers best, of each of the first passages.
 
-    With a scorer the passages' own order stands, for `chat.relevance` weighed more than a stretch shows.
+    Best extract first; with a scorer in the order of the passages, for `chat.relevance` weighed more than a stretch
+    shows.
     """
     asked, parts = await to_thread.run_sync(_read, question, passages[:MAX_PASSAGES])
     if not parts:

@@ -25,7 +25,7 @@ ARGUMENTS = [
 WAIT_MS = 60_000
 SETTLED = """() => Promise.allSettled(
   document.getAnimations().filter(each => isFinite(each.effect.getComputedTiming().endTime)).map(each => each.finished)
-)"""
+).then(() => null)"""
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 NARROW = {"width": 320, "height": 640}
@@ -111,11 +111,6 @@ def findings(page: Page) -> list[str]:
     """What axe has against the page, the widget's shadow tree included."""
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (npm ci in ui/)")
-    # What is half faded in has other colours.
-    page.evaluate(
-        "Promise.all(document.getAnimations().filter(each => each.effect.getComputedTiming().endTime < Infinity)"
-        ".map(each => each.finished.catch(() => null))).then(() => null)"
-    )
     page.evaluate(AXE.read_text(encoding="utf-8"))
     page.evaluate(SETTLED)  # what is fading in has the contrast of neither state
     found = page.evaluate("axe.run()")["violations"]
