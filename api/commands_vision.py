@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Never
+from typing import Annotated
 
 import typer
 
-from api.console import JsonOption, print_rows
+from api.console import JsonOption, end_as_by_ctrl_c, print_rows
 from store.errors import InvalidRequest
 from store.settings import Settings, load_settings
 
@@ -48,7 +47,7 @@ def demo(
     chosen = tuple(dict.fromkeys(scenario or ["barcode"]))
     tenant_id = _tenant_id(settings, tenant)
     shown = belt if clip is None else (lambda: pictures_of(Path(clip), FPS))
-    _end_as_by_ctrl_c()
+    end_as_by_ctrl_c()
     with (
         suppress(KeyboardInterrupt),
         DemoCamera(shown, FPS, port) as camera,
@@ -59,20 +58,6 @@ def demo(
         if not as_json:
             typer.echo(f"\n  Its events: {settings.effective_public_url}/vision/v1/events\n  Ctrl-C ends it.")
         time.sleep(seconds if seconds is not None else float(2**31))
-
-
-def _end_as_by_ctrl_c() -> None:
-    """A service manager's SIGTERM and a closed terminal take the camera back, too."""
-    ends = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
-
-    def end(*_: object) -> Never:
-        # Once: a second one must not interrupt the taking back.
-        for number in ends:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in ends:
-        signal.signal(number, end)
 
 
 def _tenant_id(settings: Settings, name: str | None) -> str:

@@ -150,6 +150,15 @@ def list_page(
     return [Event(**row._mapping) for row in connection.execute(query)]
 
 
+def picture_keys(tenant_id: str, connection: Connection, stream_id: str) -> set[str]:
+    """Of a stream's events."""
+    table = camera_events.c
+    query = sa.select(table.snapshot_key).where(
+        table.tenant_id == tenant_id, table.stream_id == stream_id, table.snapshot_key.is_not(None)
+    )
+    return set(connection.execute(query).scalars())
+
+
 @across_tenants("housekeeping")
 def list_accounts(connection: Connection) -> list[str]:
     """The ids of those that have cameras, or had some whose rows are there still."""

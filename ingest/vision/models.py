@@ -17,7 +17,7 @@ Role = Literal["objects", "poses", "plates", "ppe", "fire", "people", "ru_plates
 text of Russian plates."""
 
 # Names of `parley models list`, then of files and folders in PARLEY_MODELS_DIR.
-_KNOWN: Mapping[Role, tuple[str, ...]] = {
+KNOWN_DETECTORS: Mapping[Role, tuple[str, ...]] = {
     "objects": ("yolov8n-coco", "yolov8n-coco-int8-openvino", "yolo11n-coco", "ssd-mobilenet-v2-coco"),
     "poses": ("yolov8n-pose", "yolov8n-pose-int8-openvino"),
     "plates": ("plate-detector-fastanpr", "plate-detector-yolov5n"),
@@ -32,7 +32,7 @@ def find_models(settings: Settings) -> dict[Role, Path]:
     """The file or folder of each model that is there. Raises InvalidRequest for a setting that names none."""
     named = _named(settings)
     found: dict[Role, Path] = {}
-    for role, names in _KNOWN.items():
+    for role, names in KNOWN_DETECTORS.items():
         path = named.get(role) or next(filter(None, (_installed(settings, name) for name in names)), None)
         if path is not None:
             found[role] = path
@@ -52,12 +52,13 @@ def describe_models(settings: Settings) -> tuple[bool, str]:
     if "objects" not in found:
         return False, "no detector of people and vehicles is installed: run `parley models pull`"
     licences = {model.name: model.licence for model in weights.catalog()}
+    licences |= {model.name: model.licence for model in weights.own_files()}
     parts = []
     for role, path in found.items():
         name = path.stem if path.suffix else path.name
         name = next((known for known in (name, path.parent.name) if known in licences), name)
         parts.append(f"{role} by {name} ({licences.get(name, 'licence not known here')})")
-    missing = [role for role in _KNOWN if role not in found]
+    missing = [role for role in KNOWN_DETECTORS if role not in found]
     parts += ["run by ultralytics (AGPL-3.0)"] if settings.vision_engine == "ultralytics" else []
     return True, "; ".join(parts) + (f"; without a model: {', '.join(missing)}" if missing else "")
 

@@ -1,10 +1,10 @@
-"""Writes what was found: the event, what it counts for, and its webhook, in one transaction; its picture before that,
-so that no event ever points at a picture that is not there."""
+"""Writes what was found: the events, what they count for, their webhooks, and that they were told, in one transaction;
+their pictures before that, so that no event ever points at a picture that is not there."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +22,7 @@ from store import camera_events, camera_streams, camera_traffic
 from store.blobs import Blobs
 from store.camera_streams import Health, Scenario, Stream
 from store.camera_traffic import Heat
-from store.database import Database
+from store.database import Connection, Database
 from store.deliveries import Delivery
 from store.ids import new_id
 
@@ -94,37 +94,66 @@ class Recorder:
         self._worker_id = worker_id
         self._on_delivery = on_delivery
 
-    def record(self, stream: Stream, found: Found) -> str | None:
-        """One finding as an event, whose id it gives; None where it was recorded before. Raises LeaseLost, and what the
-        stores raise."""
-        event_id, finding = new_id(), found.finding
-        key = self._keep_picture(stream, event_id, found.image)
-        is_new, delivery = False, None
+    def record(
+        self,
+        stream: Stream,
+        findings: Sequence[Found],
+        visitors: Sequence[tuple[datetime, int]] = (),
+        progress: bytes | None = None,
+    ) -> list[str | None]:
+        """Findings as events, whose ids it gives, None for one that was recorded before; visitors; and `progress`, by
+        which whoever goes on knows that all of it was told. All or nothing. Raises LeaseLost, and what the stores
+        raise."""
+        pictures: list[tuple[str, str]] = []  # event, key
+        written: list[str | None] = []
+        deliveries: list[Delivery | None] = []
+        is_written = False
         try:
+            for found in findings:
+                event_id = new_id()
+                pictures.append((event_id, self._keep_picture(stream, event_id, found.image)))
             with self._database.write() as connection:
                 self._require_lease(connection, stream)
-                is_new = camera_events.add(
-                    stream.tenant_id,
-                    connection,
-                    stream.id,
-                    event_id,
-                    subject=found.subject,
-                    scenario=SCENARIOS[finding.type],
-                    kind=finding.type,
-                    confidence=finding.confidence,
-                    occurred_at=found.seen_at,
-                    details=_metadata(stream, found),
-                    snapshot_key=key,
-                )
-                if is_new:
-                    self._count(connection, stream, found.seen_at, finding.type)
-                    delivery = self._emit(connection, stream, event_id)
+                for found, (event_id, key) in zip(findings, pictures, strict=True):
+                    is_new = self._add(connection, stream, found, event_id, key)
+                    written.append(event_id if is_new else None)
+                    deliveries.append(self._emit(connection, stream, event_id) if is_new else None)
+                for at, visitor in visitors:
+                    camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
+                if progress is not None:
+                    camera_streams.note_progress(stream.tenant_id, connection, stream.id, progress)
+            is_written = True
         finally:
-            if not is_new:
-                self._blobs.delete(key)
-        if delivery is not None:
-            self._on_delivery(delivery)
-        return event_id if is_new else None
+            for event_id, key in pictures:
+                if not is_written or event_id not in written:
+                    self._blobs.delete(key)
+        for delivery in deliveries:
+            if delivery is not None:
+                self._on_delivery(delivery)
+        return written
+
+    @staticmethod
+    def _add(connection: Connection, stream: Stream, found: Found, event_id: str, key: str) -> bool:
+        """False where it is there already."""
+        finding = found.finding
+        is_new = camera_events.add(
+            stream.tenant_id,
+            connection,
+            stream.id,
+            event_id,
+            subject=found.subject,
+            scenario=SCENARIOS[finding.type],
+            kind=finding.type,
+            confidence=finding.confidence,
+            occurred_at=found.seen_at,
+            details=_metadata(stream, found),
+            snapshot_key=key,
+        )
+        if is_new and finding.type in ("person_entered", "person_left"):
+            came = finding.type == "person_entered"
+            hour = hour_of(found.seen_at)
+            camera_traffic.add(stream.tenant_id, connection, stream.id, hour, entered=came, left=not came)
+        return is_new
 
     def replace_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8]) -> None:
         """Gives an event a better picture; does nothing where the event is gone. Raises what the stores raise."""
@@ -169,17 +198,11 @@ class Recorder:
                 heat=sums.heat,
             )
 
-    def add_visitor(self, stream: Stream, at: datetime, visitor: int) -> None:
-        """Raises LeaseLost."""
-        with self._database.write() as connection:
-            self._require_lease(connection, stream)
-            camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
-
     def report(self, stream: Stream, health: Health, progress: bytes | None) -> None:
         with self._database.write(durable=False) as connection:
             camera_streams.report_health(stream.tenant_id, connection, stream.id, self._worker_id, health, progress)
 
-    def _require_lease(self, connection: Any, stream: Stream) -> None:
+    def _require_lease(self, connection: Connection, stream: Stream) -> None:
         if not camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id, lock=True):
             raise LeaseLost
 
@@ -189,13 +212,7 @@ class Recorder:
         return key
 
     @staticmethod
-    def _count(connection: Any, stream: Stream, at: datetime, kind: EventType) -> None:
-        if kind in ("person_entered", "person_left"):
-            came = kind == "person_entered"
-            camera_traffic.add(stream.tenant_id, connection, stream.id, hour_of(at), entered=came, left=not came)
-
-    @staticmethod
-    def _emit(connection: Any, stream: Stream, event_id: str) -> Delivery | None:
+    def _emit(connection: Connection, stream: Stream, event_id: str) -> Delivery | None:
         if not stream.webhook_url:
             return None
         return webhooks.emit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -22,6 +23,13 @@ _AWAY: Mapping[str, timedelta] = {
 }
 """Unseen for longer, it comes back as another event; all else is forgotten with its track, and after `GOOD_FOR`."""
 _SAME_FROM = 0.2
+_AT_ONCE = timedelta(seconds=3)
+_MOVED: Mapping[str, timedelta] = {
+    **dict.fromkeys(("person_entered", "zone_intrusion", "fall"), _AT_ONCE),
+    **dict.fromkeys(("no_helmet", "no_vest", "no_mask", "no_gloves"), _AT_FIRST),
+}
+"""For so long somebody elsewhere is one of those of whom it was said before, as long as there are any left: people walk
+while nobody looks. By the event: some are known at once, others by several looks."""
 _MOST = 500
 
 
@@ -62,7 +70,7 @@ class Remembered:
         """Notes a finding. What the worker before had said of it already, each once; None where it is news."""
         self.tick(at)
         is_same = (said for said in self._before if _is_same(said, finding, self._relative(finding.box)))
-        before = next(is_same, None)
+        before = next(is_same, None) or self._moved(finding, at)
         if before is not None:
             self._before.remove(before)
         self._say(finding, at)
@@ -120,6 +128,14 @@ class Remembered:
             return True
         return since > _AT_FIRST or timedelta(seconds=said.unseen_s) + since > _away(said)
 
+    def _moved(self, finding: Finding, at: datetime) -> Said | None:
+        """The nearest of those in the same zone, if it may be any of them."""
+        box = self._relative(finding.box)
+        if box is None or self._since(at) > _MOVED.get(finding.type, timedelta(0)):
+            return None
+        alike = [said for said in self._before if (said.type, said.zone) == (finding.type, finding.zone)]
+        return min(alike, key=lambda said: _apart(said.box, box), default=None)
+
     def _say(self, finding: Finding, at: datetime) -> None:
         if finding.type == "queue_cleared":
             self._open.pop(("queue_formed", finding.subject), None)
@@ -159,6 +175,13 @@ def _said(row: Mapping[str, object]) -> Said:
     place: Box | None = None if box is None else (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
     zone = None if row["zone"] is None else str(row["zone"])
     return Said(str(row["type"]), zone, str(row["text"]), place, float(unseen_s), bool(row["is_counted"]))
+
+
+def _apart(one: Box | None, other: Box) -> float:
+    """Between the middles of two relative boxes."""
+    if one is None:
+        return math.inf
+    return math.dist((one[0] + one[2], one[1] + one[3]), (other[0] + other[2], other[1] + other[3])) / 2
 
 
 def _text(finding: Finding) -> str:

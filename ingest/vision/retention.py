@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from datetime import timedelta
 
 import structlog
 
@@ -14,7 +16,9 @@ from store.database import now
 log = structlog.get_logger(__name__)
 
 _AT_ONCE = 500
-_THOROUGH_EVERY_S = 3600.0
+_THOROUGH_EVERY_S, _LOST_EVERY_S = 3600.0, 24 * 3600.0
+LOST_AFTER = timedelta(hours=1)
+"""A picture is written before the event that names it, never so long before."""
 FIGURES_DAYS = 400
 """Traffic by the hour holds nobody's picture, and a year is compared with the one before."""
 
@@ -23,7 +27,7 @@ class CameraSweep:
     """A process's. Looks at the figures and at the newest pictures now and then alone."""
 
     def __init__(self) -> None:
-        self._thorough_s = float("-inf")
+        self._thorough_s = self._lost_s = float("-inf")
 
     def sweep(self) -> None:
         """One batch of events; the next sweep goes on."""
@@ -42,8 +46,13 @@ class CameraSweep:
         # Before the rows of ended streams go, by which their accounts are known.
         with house.database.read() as connection:
             watching = camera_events.list_accounts(connection)
+        seeks_lost = time.monotonic() - self._lost_s >= _LOST_EVERY_S
         for tenant_id in watching:
             forget_newest(house, tenant_id)
+            if seeks_lost:
+                forget_lost(house, tenant_id)
+        if seeks_lost:
+            self._lost_s = time.monotonic()
         with house.database.write(durable=False) as connection:
             camera_traffic.forget_old(connection, days=FIGURES_DAYS)
             camera_streams.forget_deleted(connection)
@@ -61,3 +70,17 @@ def forget_newest(house: Workshop, tenant_id: str) -> None:
     for picture in kept:
         if picture.key not in watched or now() - picture.modified_at > NEWEST_KEPT:
             house.blobs.delete(picture.key)
+
+
+def forget_lost(house: Workshop, tenant_id: str) -> None:
+    """Deletes pictures that no event names: of a worker that died between the two."""
+    by_stream: defaultdict[str, list[str]] = defaultdict(list)
+    for picture in house.blobs.list(f"{camera_events.EVENT_PICTURES}/{tenant_id}"):
+        if now() - picture.modified_at > LOST_AFTER:
+            by_stream[picture.key.split("/")[-2]].append(picture.key)
+    for stream_id, keys in by_stream.items():
+        with house.database.read() as connection:
+            named = camera_events.picture_keys(tenant_id, connection, stream_id)
+        for key in keys:
+            if key not in named:
+                house.blobs.delete(key)

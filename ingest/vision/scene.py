@@ -14,6 +14,7 @@ import numpy as np
 
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
+from ingest.vision.kept_pictures import KeptPictures
 from ingest.vision.motion import WIDTH
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
@@ -35,6 +36,8 @@ from store.ids import new_id
 
 ATTENTIVE_S = 3.0
 """So long after something was seen that wants a series of looks, every picture is looked at."""
+SEARCHING_S = 1.0
+"""So long each picture is looked at for somebody who was there a moment ago: who left is told of at once."""
 WATCHFUL_S = 1.0
 """Between looks at a still picture with somebody in it; else it is looked at seldom."""
 SELDOM_S = 10.0
@@ -92,6 +95,7 @@ class Scene:
         self._fire_s = self._poses_s = float("-inf")
         self._attentive_until_s = float("-inf")
         self._somebody_there = False
+        self._pictures = KeptPictures()
 
     def step(self, frame: Frame, moves: bool) -> list[Found]:
         """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
@@ -111,9 +115,10 @@ class Scene:
         )
         findings = [finding for part in parts for finding in self._try(part) or []]
         self._remember(frame.seen_at)
+        shown = [self._pictures.shown(each, image) for each in findings]
         return [
-            Found(each, f"{self._run}:{each.subject}"[:200], image, frame.seen_at, frame.width, frame.height)
-            for each in findings
+            Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
+            for each, picture in shown
         ]
 
     def take_visitors(self) -> list[int]:
@@ -190,6 +195,7 @@ class Scene:
         findings: list[Finding] = []
         if wheels is not None:
             vehicles, gone = self._vehicles.step(wheels, now_s)
+            self._search(self._vehicles, now_s)
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
@@ -201,6 +207,8 @@ class Scene:
         if found is None or not wanted:
             return findings
         people, ended = self._people.step(found, now_s)
+        self._pictures.newest("person_left", people, image)
+        self._search(self._people, now_s)
         self.people, self._somebody_there = people, bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
         parts: list[Callable[[], list[Finding]]] = []
@@ -213,6 +221,11 @@ class Scene:
             if ended or now_s - self._poses_s >= _POSES_S:
                 parts.append(lambda: self._news(self._at_poses(image, people, ended, now_s), frame))
         return [*findings, *(finding for part in parts for finding in self._try(part) or [])]
+
+    def _search(self, tracker: Tracker, now_s: float) -> None:
+        """A track ends after some looks without it, and pictures in which nothing moves get few."""
+        if tracker.misses_some:
+            self._attentive_until_s = max(self._attentive_until_s, now_s + SEARCHING_S)
 
     def _at_equipment(
         self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -325,6 +338,9 @@ class Scene:
         readings = {each.number: self._try(partial(self._eyes.read_plate, image, each.box)) or [] for each in largest}
         for plate in largest:
             self._readings[plate.number] = self._readings.get(plate.number, 0) + 1
+            if readings[plate.number]:
+                surest = max(reading.confidence for reading in readings[plate.number])
+                self._pictures.best("plate_read", plate, image, surest)
         findings = self._plates.step(now_s, tracked, readings, ended)
         self._readings |= {each.number: MOST_READINGS for each in findings if each.number is not None}
         for number in ended:
@@ -339,6 +355,7 @@ class Scene:
             read = self._try(partial(self._eyes.read_container, image, vehicle.box))
             if read is not None:
                 readings[vehicle.number] = [read]
+                self._pictures.best("container_read", vehicle, image, read.confidence)
         return self._containers.step(now_s, vehicles, readings, ended)
 
 

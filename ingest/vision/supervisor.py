@@ -16,7 +16,7 @@ import time
 
 import structlog
 
-from accounts import webhooks
+from accounts import ledger, webhooks
 from ingest.child_main import receive, send
 from store import camera_streams, deliveries
 from store.database import Database
@@ -139,20 +139,26 @@ class CameraSupervisor:
         threading.Thread(target=self._listen, args=arguments, name="camera worker's words", daemon=True).start()
 
     def _listen(self, connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
-        """Starts the webhooks that the worker wrote, and sees it end."""
+        """Starts the webhooks that the worker wrote, counts what it charged, and sees it end."""
         with contextlib.suppress(OSError):
             while (told := receive(connection, None)) is not None:
-                tenant_id, delivery_id = json.loads(told)
-                try:
-                    with self._database.read() as database:
-                        delivery = deliveries.get(tenant_id, database, delivery_id)
-                except ParleyError:
-                    continue  # the sweeper finds it
-                webhooks.start(delivery)
+                words = json.loads(told)
+                if "charged_micro" in words:
+                    ledger.count_charge("vision", words["charged_micro"])
+                else:
+                    self._start_webhook(*words["delivery"])
         # Its sockets close before it can be seen to have ended.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_END_S)
         self._woken.set()
+
+    def _start_webhook(self, tenant_id: str, delivery_id: str) -> None:
+        try:
+            with self._database.read() as connection:
+                delivery = deliveries.get(tenant_id, connection, delivery_id)
+        except ParleyError:
+            return  # the sweeper finds it
+        webhooks.start(delivery)
 
     def _kill(self) -> None:
         process = self._process

@@ -42,6 +42,8 @@ class Tracker:
         self._seen_s: float | None = None
         self._clock_s = 0.0
         self._alive: set[int] = set()
+        self.misses_some = False
+        """Whether a track that is not given up was out of sight in the frame before."""
 
     def step(self, boxes: Boxes, now_s: float) -> tuple[list[Tracked], list[int]]:
         """The tracks in the frame of `now_s` (monotonic, or the camera's time), and the numbers, from 1 on, that were
@@ -60,11 +62,13 @@ class Tracker:
         alive = {number + 1 for number in confirmed.tolist()}
         given_up = sorted(self._alive - alive)
         self._alive = alive
+        self.misses_some = bool(alive)
         if not len(found):
             return [], given_up
         assert found.confidence is not None
         rows = zip(found.tracker_id.tolist(), found.xyxy.tolist(), found.confidence.tolist(), strict=True)
         tracked = [Tracked(number + 1, tuple(box), confidence) for number, box, confidence in rows if number >= 0]
+        self.misses_some = bool(alive - {each.number for each in tracked})
         return sorted(tracked, key=lambda each: each.number), given_up
 
     def rest(self, now_s: float) -> None:

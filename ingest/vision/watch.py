@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import islice
 
 import structlog
 
@@ -33,6 +34,7 @@ _MEASURED = 50
 _RETRY_S = 2.0
 _RESOLVE_S = 20.0
 _WELL_AFTER_S = 5.0
+_WRITTEN_AT_ONCE = 10
 _MOST_UNWRITTEN, _MOST_VISITORS, _MOST_HOURS = 100, 1000, 48
 """Found, met and counted, so much waits for a store that does not answer; then the oldest is given up."""
 _STORE_FAILED = (ParleyError, OSError)
@@ -215,31 +217,49 @@ class Watch:
         self._problem, self._failed_s = problem, now_s
 
     def _write(self, now_s: float = 0.0) -> None:
-        """Writes what was found and who was met. Where the store fails it is kept for the next time; what was written
-        in truth is known by its subject. Raises what the recorder raises."""
-        recorder, stream = self._tools.recorder, self.stream
-        while self._unwritten:
-            found = self._unwritten.popleft()
+        """Writes what was found and who was met, and that it was told, should this worker die. Where the store fails it
+        is kept for the next time; what was written in truth is known by its subject. Raises what the recorder
+        raises."""
+        while self._scene is not None and (self._unwritten or self._visitors):
+            batch = list(islice(self._unwritten, _WRITTEN_AT_ONCE))
+            is_last = len(batch) == len(self._unwritten)
+            self._write_together(batch, self._scene.progress(datetime.now(UTC)) if is_last else None, now_s)
+
+    def _write_together(self, batch: list[Found], progress: bytes | None, now_s: float) -> None:
+        """With `progress`, the last of what waits, and the visitors."""
+        visitors = [] if progress is None else list(self._visitors)
+        try:
+            event_ids = self._tools.recorder.record(self.stream, batch, visitors, progress)
+        except _STORE_FAILED:
+            self._keep()
+            raise
+        except LeaseLost:
+            raise
+        # One that cannot be written, whatever it fails by, must not keep all others back.
+        except Exception:
+            self._give_up()
+            raise
+        for _ in batch:
+            self._unwritten.popleft()
+        for _ in visitors:
+            self._visitors.popleft()
+        for event_id, found in zip(event_ids, batch, strict=True):
             finding, image = found.finding, found.image
-            try:
-                event_id = recorder.record(stream, found)
-            except _STORE_FAILED:
-                self._unwritten.appendleft(found)
-                self._keep()
-                raise
             if isinstance(image, bytes):
                 continue  # from a while ago: whom it shows may be gone
             if event_id is not None and finding.box is not None and finding.type in _OF_PEOPLE and finding.number:
                 self._shots.begin(event_id, finding.number, finding.box, image, now_s)
-        while self._visitors:
-            recorder.add_visitor(stream, *self._visitors[0])
-            self._visitors.popleft()
+
+    def _give_up(self) -> None:
+        """The oldest of what waits."""
+        if self._unwritten:
+            given_up = self._unwritten.popleft()
+            log.error("an event could not be stored", stream_id=self.stream.id, kind=given_up.finding.type)
 
     def _keep(self) -> None:
         """Makes little of what waits: pictures as files, and not too many."""
         while len(self._unwritten) > _MOST_UNWRITTEN:
-            given_up = self._unwritten.popleft()
-            log.error("an event could not be stored", stream_id=self.stream.id, kind=given_up.finding.type)
+            self._give_up()
         waiting = [each for each in self._unwritten if not isinstance(each.image, bytes)]
         files = {id(each.image): as_jpeg(each.image) for each in waiting if not isinstance(each.image, bytes)}
         self._unwritten = deque(

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
+from typing import Any
 
 import cv2
 import structlog
@@ -49,10 +50,19 @@ _SHRINK_AFTER_S, _GROW_AFTER_S = 15.0, 60.0
 
 
 class Worker:
-    """`worker_id`: what its server knows it by, which frees its streams where it dies."""
+    """`worker_id`: what its server knows it by, which frees its streams where it dies. `on_charge` is told how much, in
+    millionths of a rouble."""
 
-    def __init__(self, worker_id: str, settings: Settings, on_delivery: Callable[[Delivery], None]) -> None:
+    def __init__(
+        self,
+        worker_id: str,
+        settings: Settings,
+        *,
+        on_delivery: Callable[[Delivery], None],
+        on_charge: Callable[[int], None],
+    ) -> None:
         self.id = worker_id
+        self._on_charge = on_charge
         self._settings = settings
         self._database = Database(settings)
         self._keyring = Keyring.of(settings)
@@ -108,14 +118,14 @@ class Worker:
                 camera_streams.live_places(connection, seen_within_s=self._lease_s),
                 camera_streams.count_watched(connection),
             )
-            if len(mine) > share:
-                # The newest of ours: those watched longest know most of their people.
-                given = mine[share:]
-                camera_streams.give_back(connection, self.id, [stream.id for stream in given])
-                mine = mine[:share]
-            elif len(mine) < share:
+            if len(mine) < share:
                 mine += camera_streams.take_free(connection, self.id, most=share - len(mine), lease_s=self._lease_s)
-        self._watch(mine)
+        # The newest of ours go: those watched longest know most of their people.
+        self._watch(mine[:share])
+        if given := [stream.id for stream in mine[share:]]:
+            # Only now: what their watches wrote at their end says to the next worker what was told.
+            with self._database.write() as connection:
+                camera_streams.give_back(connection, self.id, given)
 
     def _share(self, places: dict[str, int], streams: int) -> int:
         """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left
@@ -130,6 +140,7 @@ class Worker:
             for stream_id, watch in self._watches.items()
             if stream_id not in wanted or not watch.takes(wanted[stream_id]) or not watch.is_alive
         ]
+        moved = {each for each in ended if each in wanted and self._watches[each].stream.url != wanted[each].url}
         # All at once: the leases of the others do not wait for each in turn.
         for stream_id in ended:
             self._watches[stream_id].stop()
@@ -138,8 +149,10 @@ class Worker:
             self._watches.pop(stream_id).join(max(0.0, ends_s - time.monotonic()))
         for stream_id, stream in wanted.items():
             if stream_id not in self._watches:
-                with self._database.read() as connection:
-                    progress = camera_streams.progress_of(stream.tenant_id, connection, stream_id)
+                progress = None
+                if stream_id not in moved:  # of another camera nothing was told
+                    with self._database.read() as connection:
+                        progress = camera_streams.progress_of(stream.tenant_id, connection, stream_id)
                 self._watches[stream_id] = Watch(stream, self._tools, progress)
                 self._watches[stream_id].start()
         self._measure()
@@ -169,13 +182,17 @@ class Worker:
         """A day of a stream is held and charged once, whoever watches it."""
         key = f"vision:{stream.id}:{day.isoformat()}"
         line = ledger.Line("vision", 1)
+        charged_micro = 0
         with self._database.write() as connection:
             held = ledger.hold(
                 stream.tenant_id, connection, key=key, lines=[line], source="camera_stream", source_ref=stream.id
             )
             if held:
                 ledger.use(stream.tenant_id, connection, hold_key=key, key=key, line=line)
-                ledger.charge(stream.tenant_id, connection, hold_key=key, description=f"Camera {stream.name}, {day}")
+                description = f"Camera {stream.name}, {day}"
+                charged_micro = ledger.charge(stream.tenant_id, connection, hold_key=key, description=description)
+        if charged_micro:
+            self._on_charge(charged_micro)
         return held
 
     def _end(self) -> None:
@@ -190,16 +207,24 @@ class Worker:
 
 
 class Line:
-    """The worker's end of the socket to its server: says which webhooks are to be sent, and sees the server's end."""
+    """The worker's end of the socket to its server: says which webhooks are to be sent and what was charged, and sees
+    the server's end."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._telling = threading.Lock()
 
-    def tell(self, delivery: Delivery) -> None:
+    def tell_delivery(self, delivery: Delivery) -> None:
         """The server has the jobs that send webhooks; what it does not hear of, its sweep finds."""
+        self._tell({"delivery": [delivery.tenant_id, delivery.id]})
+
+    def tell_charge(self, amount_micro: int) -> None:
+        """The server has the figures that Prometheus reads."""
+        self._tell({"charged_micro": amount_micro})
+
+    def _tell(self, words: dict[str, Any]) -> None:
         with self._telling, suppress(OSError):
-            send(self._connection, json.dumps([delivery.tenant_id, delivery.id]).encode())
+            send(self._connection, json.dumps(words).encode())
 
     def wait_for_the_end(self) -> None:
         while self._connection.recv(1024):
@@ -240,5 +265,5 @@ def work(socket_number: int) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_the_server, name="server's end", daemon=True).start()
-    Worker(worker_id, settings, line.tell).run(stop)
+    Worker(worker_id, settings, on_delivery=line.tell_delivery, on_charge=line.tell_charge).run(stop)
     os._exit(0)  # readers that hang in a camera are not waited for

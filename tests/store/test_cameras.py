@@ -151,6 +151,13 @@ def test_what_a_worker_said_that_is_silent_or_gone_is_told_no_longer(database: D
     assert told(database, made) == WAITS
 
 
+def test_a_lease_from_before_the_clock_was_set_back_is_no_lease(database: Database) -> None:
+    made = stream(database, tenant(database))
+    take(database, "gone", 1)
+    renew(database, "gone", lease_s=3600)
+    assert take(database, "b", 1) == {made.id}
+
+
 def test_where_no_pictures_come_none_takes_any_time(database: Database) -> None:
     made = stream(database, tenant(database))
     take(database, "a", 1)

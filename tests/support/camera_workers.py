@@ -6,7 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -73,6 +73,7 @@ def live_workers(server: RunningServer) -> set[str]:
 def own_worker(server: RunningServer) -> int:
     """The process that the server started to watch cameras; 0 where there is none at the moment."""
     for child in server.child_ids():
-        if b"ingest.vision.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
-            return child
+        with suppress(OSError):  # it has just ended
+            if b"ingest.vision.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return child
     return 0

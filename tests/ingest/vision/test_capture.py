@@ -233,7 +233,8 @@ def test_of_damaged_packets_no_damaged_picture_comes(history: History, damage: C
             assert relay.changed > 0
             relay.damage = None
             wait_for_frame(capture, number + 20)
-        assert history.states == ["online"]
+        # Told more than once where a hurt header gave a picture another size, which nothing can tell from a new one.
+        assert set(history.states) == {"online"}
 
 
 def test_packets_without_a_picture_are_not_taken_for_a_camera_that_works(history: History) -> None:

@@ -13,9 +13,11 @@ import pytest
 from ingest.vision import retention
 from ingest.vision.recorder import newest_key
 from ingest.vision.retention import CameraSweep
-from store import accounts, camera_streams
+from store import accounts, camera_events, camera_streams
 from store.blobs import Blobs
-from store.database import Database
+from store.camera_events import EVENT_PICTURES
+from store.database import Database, now
+from store.ids import new_id
 from store.settings import Settings
 from tests.support.migrated import migrated_sqlite
 
@@ -86,6 +88,33 @@ def test_a_picture_that_outlived_its_stream_goes_at_once(house: SimpleNamespace)
         assert camera_streams.delete(cameras.tenant_id, connection, ended)
     CameraSweep().sweep()
     assert not house.blobs.exists(left)
+
+
+def test_a_picture_that_no_event_names_goes(house: SimpleNamespace) -> None:
+    cameras = Cameras(house.database, house.blobs, "one")
+    stream_id, _ = cameras.add(hours_ago=0.1)
+    keys = {}
+    for name, hours_ago in (("named", 2), ("lost", 2), ("new", 0.5)):
+        keys[name] = f"{EVENT_PICTURES}/{cameras.tenant_id}/{stream_id}/{name}.jpg"
+        house.blobs.put(keys[name], b"picture")
+        taken_s = time.time() - hours_ago * HOUR_S
+        os.utime(house.blobs.local_path(keys[name]), (taken_s, taken_s))
+    with house.database.write() as connection:
+        camera_events.add(
+            cameras.tenant_id,
+            connection,
+            stream_id,
+            new_id(),
+            subject="1",
+            scenario="barcode",
+            kind="barcode_read",
+            confidence=0.9,
+            occurred_at=now(),
+            details={},
+            snapshot_key=keys["named"],
+        )
+    CameraSweep().sweep()
+    assert {name for name, key in keys.items() if house.blobs.exists(key)} == {"named", "new"}
 
 
 def test_pictures_are_looked_at_now_and_then(house: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,8 @@ class Seeing:
         self.flames: list[Box] = []
         self.container = "MSKU6011672"
         self.failing: set[str] = set()
+        self.sure = [0.95]  # of each reading of a plate, and of all after them the last
+        self.read: list[tuple[Any, Box]] = []
         self.person = 1
 
     def _check(self, role: str) -> None:
@@ -80,9 +82,11 @@ class Seeing:
     def plates(self, _: object) -> Boxes:
         return boxes_of(self.plate_boxes)
 
-    def read_plate(self, *_: object) -> list[PlateReading]:
+    def read_plate(self, image: object, box: Box) -> list[PlateReading]:
         self._check("plates")
-        return [PlateReading("A123BC77", 0.95, "RU", "LDDDLLDD")]
+        self.read.append((image, box))
+        sure = self.sure[min(len(self.read), len(self.sure)) - 1]
+        return [PlateReading("A123BC77", sure, "RU", "LDDDLLDD")]
 
     def read_container(self, *_: object) -> PlateReading:
         return PlateReading(self.container, 0.95, kind="container")
@@ -97,6 +101,7 @@ class Camera:
         self.scene = self._new(None)
         self.found: list[Found] = []
         self.visitors: list[int] = []
+        self.images: list[Any] = []
 
     def _new(self, progress: bytes | None) -> Scene:
         return Scene(
@@ -107,8 +112,8 @@ class Camera:
     def _at(now_s: float) -> datetime:
         return BEGIN + timedelta(seconds=now_s)
 
-    def runs(self, seconds: float) -> list[str]:
-        """The types of what is found meanwhile."""
+    def runs(self, seconds: float, *, moves: bool = True) -> list[str]:
+        """The types of what is found meanwhile. `moves`: whether the motion gate is open."""
         before = len(self.found)
         for _ in range(round(seconds / STEP_S)):
             width, height = 640 * self.scale, 360 * self.scale
@@ -121,7 +126,8 @@ class Camera:
                 height=height,
                 thumbnail=lambda _, flicker=flicker: flicker,
             )
-            self.found += self.scene.step(cast(Frame, frame), True)
+            self.images.append(frame.image)
+            self.found += self.scene.step(cast(Frame, frame), moves)
             self.visitors += self.scene.take_visitors()
             self.now_s += STEP_S
         return [each.finding.type for each in self.found[before:]]
@@ -140,6 +146,39 @@ def test_who_stands_there_is_one_visitor_however_often_the_stream_is_taken_over(
         camera.taken_over()
         assert camera.runs(5) == []
     assert len(set(camera.visitors)) == 1
+
+
+def test_who_walks_on_while_nobody_looks_is_not_told_again_and_who_comes_then_is() -> None:
+    camera = Camera("traffic", "safety", eyes=Seeing(), zones=[VAULT])
+    camera.eyes.people = [SOMEBODY]
+    assert sorted(camera.runs(5)) == ["person_entered", "zone_intrusion"]
+    camera.taken_over(after_s=20)
+    camera.eyes.people = [(500, 120, 560, 320)]
+    assert camera.runs(4) == []
+    camera.eyes.people = [(500, 120, 560, 320), (200, 100, 260, 300)]
+    assert sorted(camera.runs(4)) == ["person_entered", "zone_intrusion"]
+    camera.taken_over(after_s=20)
+    camera.eyes.people = [(20, 100, 80, 300), (300, 100, 360, 300), (400, 100, 460, 300)]
+    assert sorted(camera.runs(4)) == ["person_entered", "zone_intrusion"], "three where two were"
+
+
+def test_who_left_a_picture_in_which_nothing_moves_any_more_is_told_of_at_once() -> None:
+    camera = Camera("traffic", eyes=Seeing())
+    camera.eyes.people = [SOMEBODY]
+    assert camera.runs(5) == ["person_entered"]
+    camera.eyes.people = []
+    assert camera.runs(1.5) == [], "the gate closes before a track is given up"
+    assert camera.runs(2, moves=False) == ["person_left"]
+
+
+def test_who_left_is_shown_as_seen_last() -> None:
+    camera = Camera("traffic", eyes=Seeing())
+    camera.eyes.people = [SOMEBODY]
+    camera.runs(5)
+    last = camera.images[-1]
+    camera.eyes.people = []
+    assert camera.runs(4) == ["person_left"]
+    assert camera.found[-1].image is last
 
 
 def test_who_entered_just_before_a_take_over_is_still_counted_by_appearance() -> None:
@@ -259,6 +298,19 @@ def test_a_plate_that_has_gone_is_told_of_though_another_cannot_be_read() -> Non
     camera.eyes.failing = {"plates"}
     camera.eyes.plate_boxes = [(100, 50, 180, 80)]
     assert camera.runs(5) == ["plate_read"]
+
+
+def test_a_plate_is_shown_as_it_was_read_best() -> None:
+    camera = Camera("lpr", eyes=Seeing("plates"))
+    camera.eyes.sure = [0.6, 0.95, 0.7]
+    for left in range(400, 440, 4):
+        camera.eyes.plate_boxes = [(left, 200, left + 80, 230)]
+        camera.runs(0.2)
+    (found,) = camera.found
+    image, box = camera.eyes.read[1]
+    assert found.image is image
+    assert found.finding.box == pytest.approx(box)
+    assert len(camera.eyes.read) == 3
 
 
 @pytest.mark.parametrize("scenarios", [("lpr",), ("lpr", "safety")])

@@ -146,19 +146,20 @@ class Store:
         self.visitors: list[tuple[datetime, int]] = []
         self.sums: list[tuple[datetime, Sums]] = []
         self.reports: list[tuple[Health, bytes | None]] = []
+        self.told: list[bytes | None] = []
 
     def _check(self) -> None:
         if self.failing is not None:
             raise self.failing
 
-    def record(self, _: Stream, found: Found) -> str:
+    def record(
+        self, _: Stream, findings: list[Found], visitors: list[tuple[datetime, int]], progress: bytes | None
+    ) -> list[str]:
         self._check()
-        self.events.append(found)
-        return found.subject
-
-    def add_visitor(self, _: Stream, at: datetime, visitor: int) -> None:
-        self._check()
-        self.visitors.append((at, visitor))
+        self.events += findings
+        self.visitors += visitors
+        self.told.append(progress)
+        return [found.subject for found in findings]
 
     def add_sums(self, _: Stream, at: datetime, sums: Sums) -> None:
         self._check()
@@ -260,6 +261,7 @@ def test_what_waits_for_the_store_is_written_without_another_picture_too_and_is_
     watched.store.failing = None
     watched.report()
     assert [int(each.subject) for each in watched.store.events] == list(range(51, 151)), "the oldest are given up"
+    assert watched.store.told == [None] * 9 + [b"progress"], "only with the last is all of it told"
 
 
 def test_sums_that_could_not_be_written_are_added_to_the_next_each_in_its_hour() -> None:

@@ -69,6 +69,7 @@ def watched(running: RunningServer, camera: DemoCamera) -> Callable[[], dict[str
     return state
 
 
+@pytest.mark.soak
 def test_a_worker_that_hangs_is_replaced_and_its_streams_are_said_to_wait(
     tmp_path: Path, demo_camera: DemoCamera
 ) -> None:
@@ -90,7 +91,7 @@ def test_a_worker_that_hangs_is_replaced_and_its_streams_are_said_to_wait(
 def test_a_killed_worker_s_streams_are_free_long_before_their_leases_end(
     tmp_path: Path, demo_camera: DemoCamera
 ) -> None:
-    running = RunningServer(tmp_path / "data", camera_networks="127.0.0.0/8", camera_lease_s="3600")
+    running = RunningServer(tmp_path / "data", camera_networks="127.0.0.0/8", camera_lease_s="300")
     try:
         state = watched(running, demo_camera)
         killed, (worker_id,) = own_worker(running), owners(running)
