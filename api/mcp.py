@@ -14,29 +14,24 @@ from api.services import Services
 from mcp_server.call_log import Caller
 from mcp_server.protocol import Admitted
 from mcp_server.registry import ToolContext
-from mcp_server.threads import Threads
 from store import space_access
 from store.errors import NotAuthenticated, RateLimited
 from store.settings import Settings
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# More at once would wait for each other's interpreter lock, which costs more than the work (`python -m bench.mcp`).
-_admissions = Threads(2, 2, "mcp-admission")
 
 
-async def admit(request: Request) -> Admitted | Response:
+def admit(request: Request) -> Admitted | Response:
     """Who calls, or the 403, 401 or 429 that answers them."""
-    return await _admissions.run("", _admit, request)
-
-
-def _admit(request: Request) -> Admitted | Response:
     services: Services = request.app.state.services
     if not _may_call_from(request, services.settings):
         return JSONResponse({"error": "origin_not_allowed"}, status_code=403)
     try:
-        with services.database.one_read(), services.database.read() as connection:
-            principal = authenticate(services.database, services.keyring, bearer_token(request))
-            spaces = space_access.allowed_spaces(principal.tenant.id, connection, key_id=principal.id)
+        with services.database.read() as connection:
+            principal = authenticate(connection, services.keyring, bearer_token(request))
+            spaces = None
+            if principal.has_limited_spaces:
+                spaces = space_access.allowed_spaces(principal.tenant.id, connection, key_id=principal.id)
     except NotAuthenticated:
         return JSONResponse({"error": "unauthorized"}, status_code=401, headers={"WWW-Authenticate": "Bearer"})
     try:

@@ -3,37 +3,57 @@ be, or all numbers, what they quote is cut further, so that a page keeps its ite
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from mcp_server.readable import wire_fields
+from mcp_server.readable import readable, wire_fields
 from mcp_server.registry import MOST_TOKENS
 from mcp_server.tools.communication_card import CommunicationCard
 from mcp_server.tools.shapes import shorten
 from rag.language_model import estimate_tokens
 
+_LINE_BYTES = 8
 _LENGTHS = (600, 400, 250, 150, 100, 60, 30, 15)
 
 
 def bounded(result: BaseModel, most_tokens: int = MOST_TOKENS) -> BaseModel:
-    """The result within `most_tokens` as JSON: each quotation has at most so many characters as leave room for all. A
-    conversation bounds itself, since its cursor goes on within a turn."""
+    """The result within `most_tokens`, as JSON and as `readable`: each quotation has at most so many characters as
+    leave room for all. A conversation bounds itself, since its cursor goes on within a turn."""
+    return _bounded(result, most_tokens)[0]
+
+
+def _bounded(result: BaseModel, most_tokens: int) -> tuple[BaseModel, bool]:
+    """And whether it is within them."""
     if isinstance(result, CommunicationCard) or _fits(result, most_tokens):
-        return result
+        return result, True
     for characters in _LENGTHS:
         shorter = _cut(result, characters)
-        if _fits(shorter, most_tokens):
+        if fits := _fits(shorter, most_tokens):
             break
-    return shorter
+    return shorter, fits
+
+
+def bounded_page(
+    call: Callable[[dict[str, Any]], BaseModel], arguments: dict[str, Any], most_tokens: int, *, is_paged: bool
+) -> BaseModel:
+    """What `call` gives, `bounded`. A page (`is_paged`: the tool takes a `limit`) whose items are too many however
+    short their quotations are is asked for anew with fewer; its cursor goes on from there."""
+    result, fits = _bounded(call(arguments), most_tokens)
+    while is_paged and not fits and len(items := getattr(result, "items", ())) > 1:
+        arguments = {**arguments, "limit": len(items) * 3 // 4}
+        result, fits = _bounded(call(arguments), most_tokens)
+    return result
 
 
 def _fits(result: BaseModel, most_tokens: int) -> bool:
     text = to_json(result, by_alias=True)
-    # A token is a byte at least; counting takes as long as all else.
-    return len(text) <= most_tokens or estimate_tokens(text.decode()) <= most_tokens
+    # A token is a byte at least, and readable lines have marks and indents; counting takes as long as all else.
+    if len(text) + _LINE_BYTES * (text.count(b"\\n") + text.count(b'":"')) <= most_tokens:
+        return True
+    return estimate_tokens(text.decode()) <= most_tokens and estimate_tokens(readable(result)) <= most_tokens
 
 
 def _cut(model: BaseModel, characters: int) -> BaseModel:

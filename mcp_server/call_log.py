@@ -20,8 +20,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from mcp_server.redaction import kept_arguments, kept_text
-from mcp_server.registry import ToolError
-from store import tool_calls
+from mcp_server.registry import ToolError, ToolNotFound
+from store import meters, tool_calls
 from store.database import Database, now
 from store.errors import Unavailable
 from store.tool_calls import ToolCall
@@ -55,6 +55,7 @@ class Measured:
     items: int | None = None
     characters: int | None = None
     error: str | None = None
+    is_of_a_tool: bool = True  # else whoever calls could make up any number of names
     began_s: float = field(default_factory=time.perf_counter)
 
     def result(self, result: BaseModel, characters: int | None = None) -> None:
@@ -95,6 +96,7 @@ class CallLog:
             yield measured
         except (ToolError, MCPError) as error:
             measured.error = str(error)
+            measured.is_of_a_tool = not isinstance(error, ToolNotFound)
             raise
         except BaseException:
             measured.error = _UNFORESEEN  # its text stays in the server's log
@@ -118,6 +120,9 @@ class CallLog:
         self, caller: Caller, tool: str, arguments: Mapping[str, Any] | None, measured: Measured, at: datetime
     ) -> None:
         duration_ms = measured.duration_ms
+        outcome = "ok" if measured.error is None else "error"
+        named = tool if measured.is_of_a_tool else "unknown"
+        meters.TOOL_SECONDS.labels(named, outcome).observe(duration_ms / 1000)
         try:
             self._note(
                 ToolCall(
@@ -125,7 +130,7 @@ class CallLog:
                     actor=caller.actor[:200],
                     tool=kept_text(tool, 100),
                     arguments=kept_arguments(arguments),
-                    outcome="ok" if measured.error is None else "error",
+                    outcome=outcome,
                     error=_kept(measured.error, 300),
                     duration_ms=duration_ms,
                     items=measured.items,

@@ -6,38 +6,74 @@ What the contract says beside the protocol is done here: POST only, 401 and 429 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic_core import from_json, to_json
-from starlette.requests import Request
+from pydantic_core import to_json
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_server import exchange
+from mcp_server.messages import INTERNAL_ERROR, INVALID_REQUEST, read_body, rpc_error
 from mcp_server.protocol import OLDEST_VERSION, Admitted, Protocol
 from mcp_server.registry import Registry
+from mcp_server.threads import Threads
 
 VERSION_HEADER = "mcp-protocol-version"
 MAX_BODY_BYTES = 1024 * 1024
-INTERNAL_ERROR = -32603
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-INVALID_PARAMS = -32602
 _UNNAMED_CLIENT = {"name": "", "version": ""}
 
-Admit = Callable[[Request], Awaitable[Admitted | Response]]
+QUICK_AT_ONCE, READS_AT_ONCE = 2, 4
+"""Requests that threads of one process answer: what needs no tool, and admissions; and what reads the store. More of
+them answer fewer requests a second, as they wait for each other's interpreter lock (`python -m bench.mcp`)."""
+SEARCHES_AT_ONCE = 16
+"""Those that wait for the embedding model, so that nobody's reading waits for it."""
+_READS_EACH, _SEARCHES_EACH = 2, 4  # of one account
+_READING = ("tools/call", "resources/", "prompts/", "completion/")
+_MOST_KNOWN = 10_000
+
+Admit = Callable[[Request], Admitted | Response]
+Result = TypeVar("Result")
+Work = Literal["quick", "read", "search"]
+_LONGER: list[Work] = ["quick", "read", "search"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A body of one JSON-RPC message, or of a batch of them, and what is to be done for it. A member of a batch that is
+    no message is its refusal."""
+
+    messages: tuple[dict[str, Any] | Response, ...]
+    version: str
+    work: Work
+    is_batch: bool
 
 
 class McpEndpoint:
-    """The ASGI endpoint of /mcp. `admit` authenticates a request and counts it, before its body is read."""
+    """The ASGI endpoint of /mcp. `admit` authenticates a request and counts it, before its body is waited for.
+
+    A reading request runs in one thread, from its admission to its tool, where its key was admitted lately and its body
+    came with its head: to go back to the event loop in between costs more than a cheap tool does. For others admission
+    comes first and by itself, so that nobody's turn is taken in the name of somebody else.
+    """
 
     def __init__(self, registry: Registry, admit: Admit) -> None:
+        self._registry = registry
         self._protocol = Protocol(registry)
         self._admit = admit
+        self._threads: dict[Work, Threads] = {
+            "quick": Threads(QUICK_AT_ONCE, QUICK_AT_ONCE, "mcp-quick"),
+            "read": Threads(READS_AT_ONCE, _READS_EACH, "mcp-read"),
+            "search": Threads(SEARCHES_AT_ONCE, _SEARCHES_EACH, "mcp-search"),
+        }
+        self._tenants: dict[int, str] = {}  # whose keys were admitted lately, by their hashes
         # What `exchange` leaves to it: refusals and streams of versions without a handshake, and versions unknown.
         self._modern = StreamableHTTPSessionManager(
             self._protocol.full, stateless=True, json_response=True, max_request_body_size=MAX_BODY_BYTES
@@ -49,35 +85,102 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        arrived_s = time.perf_counter()
         scope = _trimmed(scope)
         request = Request(scope, receive)
         if request.method != "POST":
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
-        admitted = await self._admit(request)
-        if isinstance(admitted, Response):
-            await admitted(scope, receive, send)
-            return
-        scope["state"]["admitted"] = admitted
-        body = await _read_body(receive)
-        if body is None:
-            problem = _rpc_error(413, INVALID_REQUEST, f"the body is larger than {MAX_BODY_BYTES} bytes")
-            await problem(scope, receive, send)
-            return
-        version = request.headers.get(VERSION_HEADER, OLDEST_VERSION)
-        message = _message(body, version)
-        if isinstance(message, Response):
-            await message(scope, receive, send)
-        elif (unknown := exchange.unknown_version(message, version)) is not None:
-            await JSONResponse(unknown, status_code=400)(scope, receive, send)
-        elif version in HANDSHAKE_PROTOCOL_VERSIONS:
-            await (await self._handshake_era(message, version, request))(scope, receive, send)
-        elif (answer := await self._without_handshake(message, request)) is not None:
+        body = _Body(receive)
+        try:
+            answer = await self._answered(request, body, arrived_s)
+        finally:
+            await body.aclose()
+        if answer is not None:
             await answer(scope, receive, send)
         else:
-            await self._modern.handle_request(_lenient(scope), _replay(body, receive), send)
+            await self._modern.handle_request(_lenient(scope), _replay(body.content, receive), send)
 
-    async def _handshake_era(self, message: Mapping[str, Any], version: str, request: Request) -> Response:
+    async def _answered(self, request: Request, body: _Body, arrived_s: float) -> Response | None:
+        """None: left to the SDK's own transport."""
+        asked: _Asked | Response | None = None
+        tenant_id = self._tenants.get(_key_of(request))
+        if tenant_id is not None and "expect" not in request.headers and await body.is_there():
+            asked = self._asked(request, body.content)
+            if isinstance(asked, _Asked) and asked.work != "search":
+                threads = self._threads[asked.work]
+                return await threads.run(tenant_id, self._admitted_and_answered, asked, request, arrived_s)
+        admitted = await self._threads["quick"].run("", self._let_in, request, arrived_s)
+        if isinstance(admitted, Response):
+            return admitted
+        if asked is None:
+            if not await body.read():
+                return rpc_error(413, INVALID_REQUEST, f"the body is larger than {MAX_BODY_BYTES} bytes")
+            asked = self._asked(request, body.content)
+        if isinstance(asked, Response):
+            return asked
+        return await self._threads[asked.work].run(admitted.caller.tenant_id, self._exchanged, asked, request)
+
+    def _let_in(self, request: Request, arrived_s: float) -> Admitted | Response:
+        admitted = self._admit(request)
+        if isinstance(admitted, Response):
+            return admitted
+        admitted = replace(admitted, at_s=arrived_s)
+        request.state.admitted = admitted
+        if len(self._tenants) >= _MOST_KNOWN:
+            self._tenants.clear()
+        self._tenants[_key_of(request)] = admitted.caller.tenant_id
+        return admitted
+
+    def _admitted_and_answered(self, asked: _Asked, request: Request, arrived_s: float) -> Response | None:
+        admitted = self._let_in(request, arrived_s)
+        return admitted if isinstance(admitted, Response) else self._exchanged(asked, request)
+
+    def _asked(self, request: Request, body: bytes) -> _Asked | Response:
+        version = request.headers.get(VERSION_HEADER, OLDEST_VERSION)
+        found = read_body(body, version)
+        if isinstance(found, Response):
+            return found
+        if isinstance(found, list):
+            work = max(map(self._work_of, found), key=_LONGER.index)
+            return _Asked(tuple(found), version, work, is_batch=True)
+        if (unknown := exchange.unknown_version(found, version)) is not None:
+            return JSONResponse(unknown, status_code=400)
+        return _Asked((found,), version, self._work_of(found), is_batch=False)
+
+    def _work_of(self, message: Mapping[str, Any] | Response) -> Work:
+        if isinstance(message, Response):
+            return "quick"
+        called = (message.get("params") or {}).get("name") if message["method"] == "tools/call" else None
+        if isinstance(called, str) and self._registry.searches(called):
+            return "search"
+        return "read" if message["method"].startswith(_READING) else "quick"
+
+    def _exchanged(self, asked: _Asked, request: Request) -> Response | None:
+        if asked.is_batch:
+            return self._batch(asked, request)
+        (message,) = asked.messages
+        assert not isinstance(message, Response)
+        if asked.version in HANDSHAKE_PROTOCOL_VERSIONS:
+            return self._handshake_era(message, asked.version, request)
+        return self._without_handshake(message, request)
+
+    def _batch(self, asked: _Asked, request: Request) -> Response:
+        """The answers to those members that want one, in their order. Each member counts as a request; the first was
+        counted with the body."""
+        answers = []
+        for number, message in enumerate(asked.messages):
+            if number and isinstance(self._admit(request), Response):
+                identifier = None if isinstance(message, Response) else message.get("id")
+                answers.append(rpc_error(200, INTERNAL_ERROR, "rate_limited", identifier))
+            elif isinstance(message, Response):
+                answers.append(message)
+            else:
+                answers.append(self._handshake_era(message, asked.version, request))
+        told = [bytes(answer.body) for answer in answers if answer.body]
+        return Response(b"[%b]" % b",".join(told), media_type="application/json") if told else Response(status_code=202)
+
+    def _handshake_era(self, message: Mapping[str, Any], version: str, request: Request) -> Response:
         if "id" not in message:
             return Response(status_code=202)  # nothing here outlives a request, so there is nothing to notify of
         asked = version
@@ -87,32 +190,87 @@ class McpEndpoint:
             message = {**message, "params": params}
             asked = params.get("protocolVersion", version)
         server = self._protocol.documented if asked == OLDEST_VERSION else self._protocol.full
-        answer = await exchange.answer(server, message, version=version, request=request)
+        answer = _done(exchange.answer(server, message, version=version, request=request))
         return Response(to_json(answer), media_type="application/json")
 
-    async def _without_handshake(self, message: Mapping[str, Any], request: Request) -> Response | None:
+    def _without_handshake(self, message: Mapping[str, Any], request: Request) -> Response | None:
         """None: left to the SDK's own transport."""
         if "id" not in message:
             return None
-        found = await exchange.modern_answer(self._protocol.full, message, headers=request.headers, request=request)
+        found = _done(exchange.modern_answer(self._protocol.full, message, headers=request.headers, request=request))
         if found is None:
             return None
         status, answer = found
         return Response(to_json(answer), status_code=status, media_type="application/json")
 
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body, or None where it is larger than it may be."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return bytes(body)
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY_BYTES:
-            return None
-        if not message.get("more_body", False):
-            return bytes(body)
+def _done(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """What it returns. The SDK's server waits for its handlers alone, and ours wait for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as ended:
+        result: Result = ended.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a handler of MCP waits, in a thread where nobody can wait for it")
+
+
+def _key_of(request: Request) -> int:
+    """A hash of the key that was sent, however it was spelled around it."""
+    authorization = request.headers.get("authorization")
+    token = request.headers.get("x-api-key") if authorization is None else authorization.partition(" ")[2].strip()
+    return hash(token)
+
+
+class _Body:
+    """A request's body, as it comes. Raises ClientDisconnect where its sender has gone in the middle of it."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._first: asyncio.Task[Message] | None = None
+        self.content = b""
+
+    async def is_there(self) -> bool:
+        """Whether all of it came with the head, as it mostly does."""
+        self._first = asyncio.ensure_future(self._receive())
+        await asyncio.sleep(0)
+        if not self._first.done() or self._first.result().get("more_body", False):
+            return False
+        self.content = _part(self._first.result())
+        return True
+
+    async def read(self) -> bool:
+        """False where it is larger than it may be."""
+        body = bytearray()
+        more = True
+        while more:
+            message = await self._next()
+            body += _part(message)
+            if len(body) > MAX_BODY_BYTES:
+                return False
+            more = message.get("more_body", False)
+        self.content = bytes(body)
+        return True
+
+    async def _next(self) -> Message:
+        if self._first is None:
+            return await self._receive()
+        first, self._first = self._first, None
+        return await first
+
+    async def aclose(self) -> None:
+        """Waits for no more of it."""
+        if self._first is not None and not self._first.done():
+            self._first.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._first
+
+
+def _part(message: Message) -> bytes:
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    part: bytes = message.get("body", b"")
+    return part
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -126,42 +284,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
-
-
-def _message(body: bytes, version: str) -> dict[str, Any] | Response:
-    """The JSON-RPC message, or the answer to a body that is none; the SDK's own answers tell less or more than they
-    should."""
-    try:
-        # By the SDK's own parser: what another one takes for JSON, the SDK may refuse in the parser's words.
-        message = from_json(body, allow_inf_nan=False)
-    except ValueError:
-        return _rpc_error(400, PARSE_ERROR, "the body is not valid JSON")
-    if not isinstance(message, dict):
-        return _rpc_error(400, INVALID_REQUEST, "the body is not one JSON-RPC message; batches are not supported")
-    identifier = message.get("id")
-    usable_id = identifier if isinstance(identifier, str) or type(identifier) is int else None
-    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        return _rpc_error(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request", usable_id)
-    if "id" in message and usable_id is None:
-        return _rpc_error(400, INVALID_REQUEST, "id is neither a number nor a string")
-    params = message.get("params")
-    if params is not None and not isinstance(params, dict):
-        code = INTERNAL_ERROR if message["method"] == "tools/call" else INVALID_PARAMS
-        return _rpc_error(200, code, "params: is not an object", usable_id)
-    if message["method"] == "tools/call" and version <= OLDEST_VERSION:
-        # By the contract these are a tool that is not there and arguments that do not match; the SDK would call the
-        # params invalid.
-        if not isinstance((params or {}).get("name"), str):
-            return _rpc_error(200, INTERNAL_ERROR, "tool not found: no name was given", usable_id)
-        arguments = (params or {}).get("arguments")
-        if arguments is not None and not isinstance(arguments, dict):
-            return _rpc_error(200, INTERNAL_ERROR, "arguments: is not an object", usable_id)
-    return message
-
-
-def _rpc_error(status: int, code: int, message: str, identifier: int | str | None = None) -> Response:
-    body = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}
-    return JSONResponse(body, status_code=status)
 
 
 def _trimmed(scope: Scope) -> Scope:

@@ -8,7 +8,8 @@ answers is the same server.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import anyio
@@ -28,7 +29,7 @@ from mcp.shared.inbound import (
 )
 from mcp.shared.message import MessageMetadata, ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 log = structlog.get_logger(__name__)
@@ -39,17 +40,21 @@ _MESSAGE_CHARACTERS = 1_000
 _DATA_CHARACTERS = 200
 
 
+_TRANSPORT = TransportContext(kind="streamable-http", can_send_request=False)
+
+
 @dataclass
 class _Exchange:
     """The SDK's DispatchContext of a request that is answered by one JSON body: nothing else goes to the client."""
 
     request_id: types.RequestId
     message_metadata: MessageMetadata
-    transport: TransportContext = field(
-        default_factory=lambda: TransportContext(kind="streamable-http", can_send_request=False)
-    )
+    transport: TransportContext = _TRANSPORT
     can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    @cached_property
+    def cancel_requested(self) -> anyio.Event:
+        return anyio.Event()
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
@@ -68,7 +73,9 @@ async def answer(server: Server[Any], message: Mapping[str, Any], *, version: st
     the handlers."""
     identifier = message["id"]
     try:
-        result = await _served(server, message, Connection.from_envelope(version, None, None), request)
+        # `initialize` notes on its connection who asks.
+        connection = _made(version) if message["method"] == "initialize" else _shared(version)
+        result = await _served(server, message, connection, request)
     except MCPError as error:
         return _error(identifier, error.error)
     except ValidationError:
@@ -92,22 +99,31 @@ async def modern_answer(
 ) -> tuple[int, Answer] | None:
     """HTTP status and JSON-RPC answer to a request of a version without a handshake. None: it is one that the SDK
     refuses, or answers by a stream, and its own transport is to do that."""
-    if message["method"] == "subscriptions/listen" or find_duplicated_routing_header(headers.items()) is not None:
+    named = list(headers.items())
+    if message["method"] == "subscriptions/listen" or find_duplicated_routing_header(named) is not None:
         return None
-    route = classify_inbound_request(message, headers=dict(headers))
+    route = classify_inbound_request(message, headers=dict(named))
     # The SDK also compares Mcp-Param headers, of which no schema of ours names any.
     if isinstance(route, InboundLadderRejection):
         return None
-    # What a client says of itself our handlers read from the request; nothing is asked of it, so no capability counts.
-    connection = Connection.from_envelope(route.protocol_version, None, None)
     identifier = message["id"]
     try:
-        result = await _served(server, message, connection, request)
+        result = await _served(server, message, _shared(route.protocol_version), request)
     # Known ones have codes of their own; what nobody foresaw is logged by the SDK, and its text stays there.
     except Exception as error:
         told = modern_error_data(error)
         return ERROR_CODE_HTTP_STATUS.get(told.code, 200), _error(identifier, told)
     return 200, {"jsonrpc": "2.0", "id": identifier, "result": result}
+
+
+def _made(version: str) -> Connection:
+    """What a client says of itself our handlers read from the request; nothing is asked of it, so no capability
+    counts."""
+    return Connection.from_envelope(version, None, None)
+
+
+_shared = lru_cache(maxsize=len(KNOWN_PROTOCOL_VERSIONS))(_made)
+"""One for all requests of a protocol version: nothing is left on it, and to make it costs a tenth of the exchange."""
 
 
 async def _served(

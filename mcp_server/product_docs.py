@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -53,6 +54,12 @@ def page_files() -> list[str]:
 def anchor_of(heading: str) -> str:
     """The fragment that leads to a heading, made as code hosts make it, so that links work there and here."""
     return _NOT_IN_AN_ANCHOR.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+@cache
+def written_at(file: str) -> datetime:
+    """When this installation's copy of a page was written."""
+    return datetime.fromtimestamp(int((DOCS_FOLDER / file).stat().st_mtime), UTC)
 
 
 @cache

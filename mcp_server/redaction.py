@@ -63,6 +63,16 @@ _SAID = re.compile(
     [^\s"'`,;<>(){}\[\]]{4,} (?: \s \d{4,8} \b ){0,2}
     """
 )
+# A password may have no digit at all: the first word of some length behind its name counts as one.
+_SAID_IN_WORDS = re.compile(
+    r"""(?ix)
+    (?P<name>
+        \b (?: pass | passw(?:or)?d | pwd | passphrase | passcode | парол\w{0,3} ) \b
+        [\s:=,–—-]{1,4}
+    )
+    (?! \*\*\* ) [^\s"'`,;<>(){}\[\]]{4,}
+    """
+)
 _SAID_BEFORE = re.compile(
     r"""(?ix)
     (?<! \S ) (?= \S{0,60} \d ) \S{4,80}
@@ -89,7 +99,7 @@ _SHAPES = re.compile(
 )
 # What stands in every text that one of the two can match, in lower case: few texts have any of it.
 _HINTS = (
-    *("key", "secret", "token", "passw", "pwd", "passphrase", "passcode", "credential", "authorization", "cookie"),
+    *("key", "secret", "token", "pass", "pwd", "credential", "authorization", "cookie"),
     *(
         "парол",
         "токен",
@@ -107,7 +117,6 @@ _HINTS = (
         "код",
         "code",
         "паспорт",
-        "passport",
     ),
     *("_live_", "_test_", "sk-", "wk_", "hf_", "npm_", "pypi-", "gh", "glpat-", "xox", "whsec_", "ya29.", "sg."),
     *("akia", "asia", "aiza", "eyj", ":"),
@@ -141,6 +150,7 @@ def without_secrets(text: str) -> str:
         text = _SHAPES.sub(MASK, text)
         text = _NAMED.sub(rf"\g<name>{MASK}", text)
         text = _SAID.sub(rf"\g<name>{MASK}", text)
+        text = _SAID_IN_WORDS.sub(rf"\g<name>{MASK}", text)
         text = _SAID_BEFORE.sub(rf"{MASK}\g<name>", text)
     if len(text) < _SHORTEST_UNNAMED:
         return text

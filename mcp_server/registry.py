@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag.retrieval import Retriever
+from store import traces
 from store.accounts import Tenant
 from store.database import Database
 
@@ -20,6 +21,7 @@ MOST_TOKENS = 20_000
 """About so many has an answer, whatever was asked."""
 _SHOWN_CHARACTERS = 100  # of what a client named
 _MESSAGE_CHARACTERS = 500
+_TRACED = {"gen_ai.operation.name": "execute_tool"}
 
 
 class Arguments(BaseModel):
@@ -112,6 +114,10 @@ class Registry:
         tool = self._tools.get(name)
         return tool is not None and "query" in tool.arguments.model_fields
 
+    def takes_limit(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is not None and "limit" in tool.arguments.model_fields
+
     def call(self, context: ToolContext, name: str, arguments: dict[str, Any] | None) -> BaseModel:
         """The tool's result. Raises ToolNotFound, InvalidArguments or ToolError."""
         tool = self._tools.get(name)
@@ -123,7 +129,8 @@ class Registry:
             checked = tool.arguments.model_validate_json(json.dumps(given), strict=True)
         except (ValidationError, ValueError) as error:
             raise InvalidArguments(f"invalid arguments of {name}: {_first_problem(error)}") from None
-        return tool.function(context, checked)
+        with traces.span(f"execute_tool {name}", attributes=_TRACED | {"gen_ai.tool.name": name}):
+            return tool.function(context, checked)
 
 
 def _whole(value: Any) -> Any:

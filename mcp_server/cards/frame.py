@@ -111,12 +111,28 @@ def part(
     most_tokens: int = MOST_TOKENS,
 ) -> Card | None:
     """None where the text ends before `place`."""
-    before = "\n\n".join(head)
+    before = "\n\n".join(_head(head, most_tokens // 2))
     shown, goes_on = fit(blocks, place, most_tokens - FOOT_TOKENS - estimate_tokens(before))
     if place is not None and not shown:
         return None
     foot = [f"{words['goes_on']} {uri}?from={goes_on}"] if goes_on is not None else []
     return Card("\n\n".join([before, *shown, *foot]) + "\n", goes_on)
+
+
+def _head(sections: Sequence[str], room: int) -> list[str]:
+    """Each has its share of the room at most, and what shorter ones leave; what is longer is cut, and ends so."""
+    costs = [estimate_tokens(section) for section in sections]
+    if sum(costs) <= room:
+        return list(sections)
+    shown = []
+    for number, (section, cost) in enumerate(zip(sections, costs, strict=True)):
+        share = max(room // (len(sections) - number), 1)
+        while cost > share:
+            section = section[: int(len(section) * min(0.95, share / cost))]
+            cost = estimate_tokens(section)
+        room -= cost
+        shown.append(section if len(section) == len(sections[number]) else f"{section.rstrip()} …")
+    return shown
 
 
 def clock(milliseconds: int) -> str:

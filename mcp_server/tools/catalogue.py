@@ -17,6 +17,7 @@ from mcp_server.tools.shapes import (
     local_time,
     make_cursor,
     shorten,
+    space_url,
 )
 from store import document_lists, kb_spaces, knowledge
 from store.document_lists import Place
@@ -39,6 +40,7 @@ class SpaceItem(BaseModel):
     description: Quoted
     document_count: int
     updated_at: str
+    url: str
 
 
 class SpacePage(BaseModel):
@@ -50,8 +52,8 @@ class SpacePage(BaseModel):
 def list_kb_spaces(context: ToolContext, arguments: ListSpaces) -> SpacePage:
     offset = cursor_offset(arguments, most=MOST_SPACES)
     with context.database.read() as connection:
-        rows, total = kb_spaces.list_spaces(
-            context.tenant_id, connection, limit=arguments.limit, offset=offset, among=context.space_ids
+        rows = kb_spaces.page_of_spaces(
+            context.tenant_id, connection, limit=arguments.limit + 1, offset=offset, among=context.space_ids
         )
     items = [
         SpaceItem(
@@ -60,10 +62,11 @@ def list_kb_spaces(context: ToolContext, arguments: ListSpaces) -> SpacePage:
             description=shorten(row.description, DESCRIPTION_CHARACTERS),
             document_count=row.document_count,
             updated_at=local_time(context, row.updated_at),
+            url=space_url(context, row.id),
         )
-        for row in rows
+        for row in rows[: arguments.limit]
     ]
-    more = total > offset + arguments.limit
+    more = len(rows) > arguments.limit
     return SpacePage(items=items, next_cursor=make_cursor(arguments, offset=offset + arguments.limit) if more else None)
 
 

@@ -151,7 +151,11 @@ def _ranked(
     )
     ranked = _by_words(candidates, asked)
     end = offset + arguments.limit
-    return ranked[offset:end], make_cursor(arguments, offset=end) if len(ranked) > end else None
+    more = len(ranked) > end
+    if not more and len(candidates) == MOST_CANDIDATES:
+        # Whoever goes on is told that this is not all.
+        more, end = True, MOST_CANDIDATES + 1
+    return ranked[offset:end], make_cursor(arguments, offset=end) if more else None
 
 
 def _by_words(candidates: Sequence[Promise], asked: Sequence[str]) -> list[Promise]:

@@ -271,8 +271,8 @@ def _card(
         summary_generation_status=found.summary_status,
         qc_generation_status=found.qc_status,
         memory_generation_status=found.memory_status,
-        summary_text=_shown(found.summary_text) if shows_summary else None,
-        user_summary=_shown(found.user_summary) if shows_summary else None,
+        summary_text=_shown(found.summary_text, most_tokens) if shows_summary else None,
+        user_summary=_shown(found.user_summary, most_tokens) if shows_summary else None,
         category=found.category,
         category_label=category_label(found.category, context.tenant.language),
         participants=_within(
@@ -281,10 +281,10 @@ def _card(
                 for person in (people[position.people :] or people if sees else ())
             ),
             MOST_PEOPLE,
-            most_tokens // 4,
+            most_tokens // 5,
         ),
         participants_total=len(people) if sees else None,
-        items=_within(map(_item, items[position.items :]), MOST_ITEMS, most_tokens // 3),
+        items=_within(map(_item, items[position.items :]), MOST_ITEMS, most_tokens // 4),
         facts_total=facts if sees else None,
         promises_total=len(items) - facts if sees else None,
         more=None,
@@ -306,8 +306,13 @@ def _item(item: Item) -> CardItem:
     )
 
 
-def _shown(text: str | None) -> str | None:
-    return shorten(text, SUMMARY_CHARACTERS) if text else None
+def _shown(text: str | None, most_tokens: int) -> str | None:
+    """At most a tenth of the answer."""
+    if not text:
+        return None
+    shown = shorten(text, SUMMARY_CHARACTERS)
+    cost, room = _tokens(shown), most_tokens // 10
+    return shown if cost <= room else f"{_piece(shown, cost, room).rstrip()}…"
 
 
 TOOLS = (

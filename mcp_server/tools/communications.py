@@ -11,7 +11,6 @@ from pydantic import BaseModel, Field
 from mcp_server.registry import Arguments, Tool, ToolContext, ToolError
 from mcp_server.tools.moments import Bound, in_order, since, until
 from mcp_server.tools.shapes import (
-    MOST_OFFSET,
     QUOTED,
     Category,
     ChannelType,
@@ -140,7 +139,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         page = [rows[id_] for id_ in ids if id_ in rows]
         snippets = {id_: best[id_].text for id_ in rows}
         items = _items(context, connection, page, snippets, best, arguments.limit)
-    more = len(best) > last and last <= MOST_OFFSET
+    more = len(best) > last
     return CommunicationPage(items=items, next_cursor=make_cursor(arguments, offset=last) if more else None)
 
 

@@ -6,7 +6,6 @@ from pydantic import BaseModel, Field
 
 from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.shapes import (
-    MOST_OFFSET,
     QUOTED,
     Cursor,
     FoundDocument,
@@ -63,7 +62,7 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
         for each in passages
         if each.document_id in times  # deleted a moment ago
     ]
-    more = len(found) > end and end <= MOST_OFFSET
+    more = len(found) > end
     return DocumentPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
 
 

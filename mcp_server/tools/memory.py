@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.shapes import (
-    MOST_OFFSET,
     QUOTED,
     Cursor,
     FoundMemory,
@@ -49,7 +48,7 @@ def search_memory(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
 
 def _ranked(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
     assert arguments.query
-    offset = cursor_offset(arguments, most=MOST_OFFSET)
+    offset = cursor_offset(arguments)
     end = offset + arguments.limit
     condition = Filter(kinds=("memory",), speaker_id=arguments.speaker_id)
     found = context.retriever.find(context.tenant_id, arguments.query, condition, end + 1)
@@ -58,7 +57,7 @@ def _ranked(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
         rows = analysis.get_items(context.tenant_id, connection, list(passages))
         # What was replaced or deleted a moment ago may still be on its way out of the index.
         items = _shown(context, connection, [rows[id_] for id_ in passages if id_ in rows], arguments, passages)
-    more = len(found) > end and end <= MOST_OFFSET
+    more = len(found) > end
     return MemoryPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from mcp_server.registry import ToolContext, ToolError
-from mcp_server.tools.periods import day_start
+from mcp_server.tools.periods import WrittenDate, day_as_written, day_start
 from mcp_server.tools.shapes import with_zone
 from store.database import now
 
@@ -31,8 +33,18 @@ def _day_or_moment(bound: date | datetime) -> date | datetime:
     return _usual(bound)
 
 
-Day = Annotated[date, AfterValidator(_usual)]
-Bound = Annotated[date | datetime, AfterValidator(_day_or_moment), WithJsonSchema({"type": "string"})]
+def _as_written(value: object) -> object:
+    if isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d[T ]", value):
+        with suppress(ValueError):
+            return datetime.fromisoformat(value)
+        raise ValueError("is no time, as 2026-01-31T10:00:00+03:00")
+    return day_as_written(value)
+
+
+Day = Annotated[WrittenDate, AfterValidator(_usual)]
+Bound = Annotated[
+    date | datetime, BeforeValidator(_as_written), AfterValidator(_day_or_moment), WithJsonSchema({"type": "string"})
+]
 
 
 def in_order(first: date | datetime | None, last: date | datetime | None, name: str = "to") -> None:

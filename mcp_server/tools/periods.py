@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from mcp_server.registry import Arguments, ToolContext, ToolError
 from mcp_server.tools.shapes import ChannelType, CommunicationKind, Direction
@@ -19,11 +22,24 @@ _EARLIEST = date(1900, 1, 1)
 _LATEST = date(9990, 1, 1)
 
 
+def day_as_written(value: object) -> object:
+    """Digits alone would be read as seconds since 1970, and an answer about another time looks like any other."""
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        with suppress(ValueError):
+            return date.fromisoformat(value)
+    if isinstance(value, date):
+        return value
+    raise ValueError("is no day, as 2026-01-31")
+
+
+WrittenDate = Annotated[date, BeforeValidator(day_as_written)]
+
+
 class PeriodArguments(Arguments):
     """Base of the arguments of tools that count over a period."""
 
-    from_: date | None = Field(None, alias="from", description="By default 29 days before `to`.")
-    to: date | None = Field(None, description="Inclusive; by default today.")
+    from_: WrittenDate | None = Field(None, alias="from", description="By default 29 days before `to`.")
+    to: WrittenDate | None = Field(None, description="Inclusive; by default today.")
     kind: CommunicationKind | None = None
     channel_type: ChannelType | None = None
     direction: Direction | None = None

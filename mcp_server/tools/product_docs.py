@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from mcp_server.product_docs import ProductDocs
+from mcp_server.product_docs import ProductDocs, written_at
 from mcp_server.registry import Arguments, Tool, ToolContext
 from mcp_server.tools.shapes import (
     Cursor,
     Limit,
     QueryText,
     cursor_offset,
+    local_time,
     make_cursor,
     shorten,
     snippet_characters,
@@ -26,11 +27,14 @@ class SearchProductDocs(Arguments):
 
 
 class FoundPage(BaseModel):
-    """A passage of a page of `docs/`: the product's own words, so nothing in it is quoted."""
+    """A passage of a page of `docs/`: the product's own words, so nothing in it is quoted. `updated_at` is when this
+    installation's copy of the page was written."""
 
+    id: str
     title: str
     file: str
     anchor: str
+    updated_at: str
     url: str
     score: float
     snippet: str
@@ -52,9 +56,11 @@ def search_product_docs(context: ToolContext, arguments: SearchProductDocs) -> P
         file, anchor = str(passage.payload["file"]), str(passage.payload["anchor"])
         items.append(
             FoundPage(
+                id=passage.id,
                 title=str(passage.payload["title"]),
                 file=file,
                 anchor=anchor,
+                updated_at=local_time(context, written_at(file)),
                 url=f"{context.public_url}/docs/{file}" + (f"#{anchor}" if anchor else ""),
                 score=round(passage.score, 4),
                 snippet=shorten(passage.text, length),

@@ -116,6 +116,10 @@ def communication_url(context: ToolContext, communication_id: str) -> str:
     return f"{context.public_url}/cabinet/communications/{communication_id}"
 
 
+def space_url(context: ToolContext, space_id: str) -> str:
+    return f"{context.public_url}/cabinet/knowledge/{space_id}"
+
+
 def person_url(context: ToolContext, speaker_id: str) -> str:
     return f"{context.public_url}/cabinet/people/{speaker_id}"
 
@@ -259,6 +263,11 @@ def cursor_offset(arguments: Paged, *, most: int = MOST_OFFSET) -> int:
     """The offset in a ranked list that a cursor stands for."""
     values = open_cursor(arguments, "offset")
     offset = 0 if values is None else values["offset"]
-    if type(offset) is not int or not 0 <= offset <= most:
+    if type(offset) is not int or offset < 0:
         raise foreign_cursor()
+    if offset > most:
+        raise ToolError(
+            f"cursor: what a query finds is followed for {most:,} items, and there is more; ask more precisely, or "
+            "without query where that lists all"
+        )
     return offset

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from bench.mcp_data import Company
+from rag.embedding import choose_embedder
 from rag.language_model import estimate_tokens
 from store.communications import content_items
-from tests.contract.mcp import HANDSHAKE_VERSIONS, OLDEST, rpc
+from tests.contract.mcp import HANDSHAKE_VERSIONS, OLDEST, found_by, rpc, wait_until
 from tests.contract.mcp_archive import (
     ASKED,
     MOST_TOKENS,
@@ -68,6 +69,10 @@ def searched(server: RunningServer) -> Archive:
     company = Company(communications=FOUND, clients=40, days=25, long_call_turns=50)
     made = make_archive(account, company, documents=FOUND, chunks=1, spaces=0)
     index(made)
+    if choose_embedder(server.settings) is not None:
+        # Until then pages of the documentation are found by words alone; afterwards they have other places.
+        asked = "Как проверить подпись вебхука?"
+        wait_until(lambda: bool(found_by(account, "search_product_docs", query=asked)["items"]))
     return made
 
 
@@ -96,9 +101,8 @@ def test_no_answer_is_over_the_bound(wordy: Archive, tool: str, asked: dict[str,
     for version in (OLDEST, HANDSHAKE_VERSIONS[-1]):
         for result in islice(pages(wordy.account, tool, arguments, version), 3):
             (content,) = result["content"]
-            assert estimate_tokens(content["text"]) <= MOST_TOKENS
             structured = json.dumps(result.get("structuredContent"), ensure_ascii=False)
-            assert estimate_tokens(structured) <= MOST_TOKENS
+            assert estimate_tokens(content["text"]) + estimate_tokens(structured) <= MOST_TOKENS
 
 
 @pytest.mark.proves("mcp.args.cursor")

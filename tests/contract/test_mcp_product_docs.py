@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import time
+from datetime import datetime
 from html import unescape
 from urllib.parse import urljoin, urlsplit
 
@@ -24,7 +27,9 @@ def test_a_question_finds_the_page_that_answers_it(account: Account) -> None:
     assert set(found) == {"items", "next_cursor"}
     assert len(found["items"]) == 10
     item = next(item for item in found["items"] if item["file"] == "webhooks.md")
-    assert set(item) == {"title", "snippet", "file", "anchor", "url", "score"}
+    assert set(item) == {"id", "title", "snippet", "file", "anchor", "updated_at", "url", "score"}
+    assert datetime.fromisoformat(item["updated_at"]).tzinfo is not None
+    assert len({item["id"] for item in found["items"]}) == 10
     assert item["title"].startswith("Webhooks")
     assert item["url"] == f"{account.server.url}/docs/webhooks.md" + (f"#{item['anchor']}" if item["anchor"] else "")
     scores = [item["score"] for item in found["items"]]
@@ -138,3 +143,13 @@ def test_nothing_else_is_served(server: RunningServer, path: str) -> None:
     answer = httpx2.get(f"{server.url}/docs/{path}")
     assert answer.status_code in (404, 414), answer.text
     assert "hatchling" not in answer.text
+
+
+def test_what_a_query_finds_does_not_end_silently(account: Account) -> None:
+    """The list is not as long here: the cursor is the one that its 1,001st item would have."""
+    cursor = found_by(account, "search_product_docs", query="the server", limit=1)["next_cursor"]
+    place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    assert place["offset"] == 1
+    beyond = base64.urlsafe_b64encode(json.dumps({**place, "offset": 1001}).encode()).decode()
+    message = refusal(account, "search_product_docs", query="the server", limit=1, cursor=beyond)
+    assert "is followed for 1,000 items, and there is more" in message

@@ -29,6 +29,7 @@ def test_the_documented_handshake_answers_to_the_letter(account: Account) -> Non
     answer = rpc(account, "initialize", {"protocolVersion": OLDEST, **CLIENT})
     assert set(answer) == {"jsonrpc", "id", "result"}
     result = answer["result"]
+    assert set(result) == {"protocolVersion", "capabilities", "serverInfo"}
     assert result["protocolVersion"] == OLDEST
     assert result["capabilities"] == {"tools": {}}
     assert result["serverInfo"] == {"name": "parley", "version": "0.1.0"}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from pydantic import BaseModel
 from pydantic_core import to_json
 
 from mcp_server.bounds import MOST_TOKENS, bounded
+from mcp_server.cards.frame import Words, part
+from mcp_server.quoting import Block, quote
+from mcp_server.readable import readable
+from mcp_server.registry import ToolContext
 from mcp_server.tools.shapes import QUOTED, Quoted
 from rag.language_model import estimate_tokens
 
@@ -53,3 +60,20 @@ def test_a_page_of_the_longest_texts_is_cut_to_the_bound(text: str) -> None:
 def test_what_fits_is_as_it_was() -> None:
     page = page_of("слово " * 20)
     assert bounded(page) is page
+
+
+@pytest.mark.parametrize("text", ["12\n" * 400, "ab\n\n" * 300, "1234567890" * 120])
+def test_its_readable_form_keeps_the_bound_too(text: str) -> None:
+    cut = bounded(page_of(text, items=24), MOST_TOKENS // 2)
+    assert estimate_tokens(readable(cut)) <= MOST_TOKENS // 2
+    assert estimate_tokens(to_json(cut).decode()) <= MOST_TOKENS // 2
+
+
+@pytest.mark.parametrize("text", ["12 345; " * 500, "ქართული " * 500, "слово " * 600])
+def test_what_stands_before_a_long_text_leaves_room_for_it(text: str) -> None:
+    head = ["# Call", *(f"## Part {number}\n{quote(text)}" for number in range(12))]
+    words = Words(cast(ToolContext, SimpleNamespace(tenant=SimpleNamespace(language="en"))))
+    card = part(words, head, [Block(0, "## Text", text)], None, "parley://communications/1", most_tokens=10_000)
+    assert card is not None
+    assert estimate_tokens(card.text) <= 10_000
+    assert all(f"## Part {number}" in card.text for number in range(12))

@@ -45,6 +45,8 @@ NAMED = {
     "ключ API: {}": "абв",
     "cvv {}": "123",
     "пароль {}": "qwerty123",
+    "мой пароль {} , запиши": "Ромашка",
+    "login admin pass {}": "hunter",
     "логин admin пароль {}": "admin123",
     "Пароль от wifi — {}": "Zx81pass",
     "пароль от кабинета: {}": "Qwerty123",
@@ -61,7 +63,7 @@ NAMED = {
 HARMLESS = (
     "key customers of May and their international testimonials",
     "Что обещали клиенту по договору № 17 до 2026-11-04?",
-    "token-based pricing, password policies, секретарь Иванова, ключевые клиенты",
+    "token-based pricing, passing by, two passes, секретарь Иванова, ключевые клиенты",
     "+7 916 123-45-67 or 79161234567",
     "call_79161234567_20261104T101500Z.wav",
     "Weekly-Report-2026-Product-Overview-Q3-final.docx",

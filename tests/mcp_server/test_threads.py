@@ -54,7 +54,10 @@ async def until_begun(slow: Slow, count: int) -> None:
 @pytest.mark.anyio
 async def test_what_is_returned_and_raised_reaches_the_caller() -> None:
     threads = Threads(2, 1, "test")
-    assert await threads.run("a", divmod, 7, 2) == (3, 1)
+    for owner in ("a", "", "", ""):
+        assert await threads.run(owner, divmod, 7, 2) == (3, 1)
+    with pytest.raises(RuntimeError, match="StopIteration"):  # which no future takes
+        await threads.run("a", next, iter(()))
     for _ in range(5):  # what failed has given its place back
         with pytest.raises(ZeroDivisionError):
             await threads.run("a", divmod, 7, 0)
@@ -115,3 +118,38 @@ async def test_one_cancelled_in_the_moment_of_its_turn_hands_it_on(slow: Slow) -
         tasks[1].cancel()
         await asyncio.wait(tasks)
         assert await tasks[2] == "c"
+
+
+@pytest.mark.anyio
+async def test_one_that_is_cancelled_while_it_runs_keeps_its_place_until_it_ends(slow: Slow) -> None:
+    threads = Threads(2, 1, "test")
+    running = asyncio.create_task(threads.run("a", slow, "a0"))
+    await until_begun(slow, 1)
+    running.cancel()
+    await asyncio.wait([running])
+    after = asyncio.create_task(threads.run("a", slow, "a1"))
+    async with asyncio.timeout(60):
+        assert await threads.run("b", divmod, 7, 2) == (3, 1)
+    assert slow.began == ["a0"]
+    slow.gate.set()
+    assert await after == "a1"
+
+
+@pytest.mark.anyio
+async def test_where_no_thread_can_be_started_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(2, 2, "test")
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            await threads.run("a", divmod, 7, 2)
+    async with asyncio.timeout(60):
+        assert await threads.run("a", divmod, 7, 2) == (3, 1)
+        # With one, others do without.
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            found = await asyncio.gather(*(threads.run(owner, divmod, 7, 2) for owner in "abc"))
+    assert found == [(3, 1)] * 3
