@@ -29,7 +29,9 @@ class Passage:
 
     `coverage` is the share of the query's terms in the passage (0 to 1, rare terms weigh more), `cosine` the
     similarity of the embeddings; None where the search did not say. `term_weights` are the IDF of the query's terms in
-    the whole index, empty where not known. `context_item` is what the answer's `context` shows.
+    the whole index, empty where not known. `certainty` is how much more speaks for an answer in it than is needed
+    (log-odds, as `chat.relevance.ANSWERS` has them); None where it was not judged so. `context_item` is what the
+    answer's `context` shows.
     """
 
     kind: PassageKind
@@ -40,6 +42,7 @@ class Passage:
     coverage: float | None = None
     cosine: float | None = None
     term_weights: Mapping[str, float] = field(default_factory=dict)
+    certainty: float | None = None
     language: str | None = None
     page: int | None = None
     url: str | None = None

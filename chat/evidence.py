@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from anyio import to_thread
@@ -161,7 +161,8 @@ def _chosen(reading: Reading, cosines: Sequence[Sequence[float]]) -> list[Passag
     judged = sorted(reading.judge(cosines), key=lambda pair: -ORDER(pair[1]))
     if not judged or ANSWERS(judged[0][1]) < 0:
         return []
-    return [passage for passage, evidence in judged if ANSWERS(evidence) >= -BESIDE]
+    certain = [replace(passage, certainty=ANSWERS(evidence)) for passage, evidence in judged]
+    return [passage for passage in certain if passage.certainty is not None and passage.certainty >= -BESIDE]
 
 
 async def best_extracts(

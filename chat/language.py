@@ -30,6 +30,7 @@ class Phrases:
     in_memory: str
     also: str
     unsupported: str
+    overlooked: str
     cut: str
     page: str
 
@@ -42,6 +43,7 @@ PHRASES: dict[Language, Phrases] = {
         in_memory="Нашлось в заметках «{title}»{place}:",
         also="Ещё — «{title}»{place}:",
         unsupported="Ответ модели не подтверждается источниками, поэтому вот что в них сказано.",
+        overlooked="Прямого ответа модель не увидела; ближе всего к вопросу вот что.",
         cut="(Ответ на этом обрывается: попросите продолжить.)",
         page=", с. {page}",
     ),
@@ -52,6 +54,7 @@ PHRASES: dict[Language, Phrases] = {
         in_memory="Found in the notes “{title}”{place}:",
         also="Also “{title}”{place}:",
         unsupported="The model's answer is not supported by the sources, so here is what they say.",
+        overlooked="The model saw no direct answer; this comes closest to the question.",
         cut="(The answer breaks off here: ask for the rest.)",
         page=", p. {page}",
     ),

@@ -1,7 +1,8 @@
 """An answer by a small local model: few extracts in, sentences out, each checked before anybody sees it.
 
 A sentence with a number, a name or a day that no source has ends the model's answer; quotes of the sources take its
-place.
+place. So they do where the model says that the sources hold no answer and more than enough speaks for one: it is small,
+and overlooks many (`python -m bench.chat`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ EXTRACT_TOKENS = 420  # what a small model reads in about 5 s on 2 cores
 ANSWER_TOKENS = 220
 HISTORY_TURNS = 2
 INSTRUCTIONS_CHARS = 600
+SURE = 0.9
+"""Log-odds over what an answer needs, from which on its passage is quoted though the model saw none in it."""
 
 log = structlog.get_logger(__name__)
 
@@ -76,7 +79,8 @@ async def answer_locally(
             if verdict:
                 break
     usage = Usage(model.name, tokens, 1)
-    if verdict == "not found":
+    is_overlooked = verdict == "not found" and (passages[0].certainty or 0.0) >= SURE
+    if verdict == "not found" and not is_overlooked:
         not_found = PHRASES[language].not_found
         yield Text(not_found)
         yield Done(not_found, [], False, usage)
@@ -84,8 +88,9 @@ async def answer_locally(
     if verdict or not markdown.strip():
         log.info("local_answer_replaced", reason=verdict or "empty")
         quotes = quote(await best_extracts(query, shown, scorer), language, citations)
-        lead = ("\n\n" if markdown.strip() else "") + PHRASES[language].unsupported + "\n\n"
-        for piece in [lead, *quotes]:
+        phrases = PHRASES[language]
+        lead = ("\n\n" if markdown.strip() else "") + (phrases.overlooked if is_overlooked else phrases.unsupported)
+        for piece in [f"{lead}\n\n", *quotes]:
             markdown += piece
             yield Text(piece)
     yield Done(markdown, citations.used, True, usage)

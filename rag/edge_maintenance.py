@@ -20,7 +20,8 @@ from pathlib import Path
 import qdrant_edge as edge
 import structlog
 
-from rag.edge_shards import EdgeShards, GaveUp, shard_config
+from rag.edge_shards import EdgeShards, GaveUp
+from rag.empty_shards import shard_config
 from rag.index import Pool, ShardDamaged
 
 log = structlog.get_logger(__name__)

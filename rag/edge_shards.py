@@ -17,7 +17,8 @@ from uuid import UUID, uuid4
 
 import qdrant_edge as edge
 
-from rag.index import DENSE, INTEGER_FIELDS, KEYWORD_FIELDS, TERMS, ShardDamaged
+from rag.empty_shards import EmptyShards, index_fields
+from rag.index import ShardDamaged
 
 MAX_JOURNALLED_POINTS = 5_000
 """Some 15 KB each. Where more come while a shard is being improved, that is tried again later."""
@@ -131,7 +132,7 @@ class EdgeShards:
         assert max_open > 0
         self.folder = folder
         self._max_open = max_open
-        self._dimension = dimension
+        self._empty = EmptyShards(folder, dimension)
         self._guard = threading.Lock()
         self._slots: OrderedDict[str, Slot] = OrderedDict()
         self._closed = False
@@ -236,6 +237,7 @@ class EdgeShards:
         for slot in slots:
             with slot.writes, slot.access.exclusive():
                 _close(slot)
+        self._empty.close()
 
     def _replay(self, slot: Slot, draft: Path) -> None:
         """Writes into the copy what was journalled until now."""
@@ -285,13 +287,10 @@ class EdgeShards:
         if slot.shard is not None or not (create or folder.exists()):
             return
         if not folder.exists():
-            # Made beside its place and then renamed, so that a shard is never found half made.
-            draft = self.folder / f".new-{uuid4()}"
-            _create(draft, self._dimension)
-            draft.rename(folder)
+            self._empty.put(folder)
         try:
             slot.shard = edge.EdgeShard.load(str(folder))
-            _index_fields(slot.shard)
+            index_fields(slot.shard)
         # qdrant-edge raises bare Exceptions, whatever went wrong.
         except Exception as error:
             raise ShardDamaged(
@@ -328,44 +327,6 @@ class EdgeShards:
         for leftover in self.folder.glob(".*-*"):
             # A child of that process may still write there; then the next start clears the rest.
             shutil.rmtree(leftover, ignore_errors=True)
-
-
-def shard_config(
-    dimension: int,
-    hnsw_config: edge.HnswIndexConfig | None = None,
-    optimizers: edge.EdgeOptimizersConfig | None = None,
-) -> edge.EdgeConfig:
-    return edge.EdgeConfig(
-        vectors={
-            DENSE: edge.EdgeVectorParams(
-                size=dimension,
-                distance=edge.Distance.Cosine,
-                multivector_config=edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim),
-            )
-        },
-        sparse_vectors={TERMS: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-        hnsw_config=hnsw_config,
-        optimizers=optimizers,
-    )
-
-
-def _create(folder: Path, dimension: int) -> None:
-    shard = edge.EdgeShard.create(str(folder), shard_config(dimension))
-    _index_fields(shard)
-    shard.flush()
-    shard.close()
-
-
-def _index_fields(shard: edge.EdgeShard) -> None:
-    """Those that are not indexed yet: a release may filter by more fields than the one that made the shard."""
-    there = shard.info().payload_schema
-    for names, kind in (
-        (KEYWORD_FIELDS, edge.PayloadSchemaType.Keyword),
-        (INTEGER_FIELDS, edge.PayloadSchemaType.Integer),
-    ):
-        for name in names:
-            if name not in there:
-                shard.update(edge.UpdateOperation.create_field_index(name, kind))
 
 
 def _close(slot: Slot) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -20,6 +21,7 @@ import structlog
 from rag import litellm_calls
 from rag.local_model import LocalModel, find_model
 from rag.token_estimate import estimate_tokens as estimate_tokens
+from store import meters, traces
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 from store.settings import Settings
 
@@ -222,6 +224,30 @@ class _Gathered:
         )
 
 
+@contextlib.contextmanager
+def _timed(model: str, gathered: _Gathered) -> Iterator[None]:
+    """Measures an answer. One that its reader left is none that failed."""
+    begun_s, outcome = time.monotonic(), "error"
+    asked = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model}
+    # Not the current span: that would be its reader's too, between two pieces of the answer.
+    span = traces.begin(f"chat {model}", traces.CLIENT, asked)
+    try:
+        yield
+        outcome = "success"
+    except (GeneratorExit, asyncio.CancelledError):
+        outcome = "left"
+        raise
+    except Exception as error:
+        traces.fail(span, type(error).__name__)
+        raise
+    finally:
+        if gathered.usage is not None:
+            span.set_attribute("gen_ai.usage.input_tokens", gathered.usage.prompt_tokens)
+            span.set_attribute("gen_ai.usage.output_tokens", gathered.usage.completion_tokens)
+        span.end()
+        meters.MODEL_SECONDS.labels(model, outcome).observe(time.monotonic() - begun_s)
+
+
 class LitellmModel:
     """A `LanguageModel` over litellm; with `local`, over the child process that serves the local model."""
 
@@ -298,10 +324,10 @@ class LitellmModel:
             request |= {"tools": [dict(tool) for tool in tools], "tool_choice": tool_choice}
         litellm = await litellm_calls.load_litellm()
         self._used = True
-        with self._use():
+        gathered = _Gathered()
+        with self._use(), _timed(self.name, gathered):
             request |= await self._address(deadline)
             response = await self._open(litellm, request, deadline)
-            gathered = _Gathered()
             failure: ParleyError | None = None
             try:
                 while True:

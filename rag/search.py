@@ -23,6 +23,7 @@ from store.errors import Unavailable, UpstreamFailed
 log = structlog.get_logger(__name__)
 
 _CANDIDATES = 50
+_DEEPER = 8  # times as many, where those are not enough
 _DENSE_SHARE = 0.5
 _LOWEST = -2.5
 _BACKGROUND_PASSAGES = 20
@@ -75,8 +76,7 @@ class Searcher:
         query = query[:_MAX_QUERY_CHARS].strip()
         if not query or filter.matches_nothing:
             return []
-        candidates = self._index.search_hybrid(tenant_id, self._vector(query), query, filter, max(_CANDIDATES, limit))
-        ranked = _fused(candidates.found)[:limit]
+        candidates, ranked = self._ranked(tenant_id, query, filter, limit)
         stored = self._index.passages(tenant_id, [candidate.id for candidate, _ in ranked])
         # As if this many more passages without the query's words were there: among a handful of passages a word that
         # is present would else weigh next to nothing, and one that is not, everything.
@@ -96,6 +96,25 @@ class Searcher:
             for candidate, score in ranked
             if (passage := stored.get(candidate.id)) is not None  # else deleted a moment ago
         ]
+
+    def _ranked(
+        self, tenant_id: str, query: str, filter: Filter, limit: int
+    ) -> tuple[Candidates, list[tuple[Candidate, float]]]:
+        """The best `limit`, with their scores. Whoever asks for more of them gets the same ones first, so that pages
+        neither repeat nor miss one: a deeper look ranks anew, and what it adds comes behind."""
+        vector, depth = self._vector(query), _CANDIDATES
+        first = found = self._index.search_hybrid(tenant_id, vector, query, filter, depth)
+        ranked: dict[str, tuple[Candidate, float]] = {}
+        least = math.inf
+        while True:
+            for candidate, score in _fused(found.found):
+                if candidate.id not in ranked:
+                    least = min(least, score)
+                    ranked[candidate.id] = candidate, least
+            if len(ranked) >= limit or len(found.found) < depth:
+                return first, list(ranked.values())[:limit]
+            depth *= _DEEPER
+            found = self._index.search_hybrid(tenant_id, vector, query, filter, depth)
 
     def _vector(self, query: str) -> Vector | None:
         """None where no model is there, or where a provider's fails: then words alone are searched for."""

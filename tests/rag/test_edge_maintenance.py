@@ -55,6 +55,12 @@ def _cosines(found: Candidates) -> dict[str, float | None]:
     return {each.id: each.dense for each in found.found}
 
 
+def left_in(index: EdgeIndex) -> list[str]:
+    """What stands in its folder, but for the empty shard that others are copied from."""
+    names = sorted(entry.name for entry in index._shards.folder.iterdir())
+    return [name for name in names if not name.startswith(".empty-")]
+
+
 def garbage(index: EdgeIndex) -> int:
     with index._shards.reading(TENANT) as shard:
         assert shard is not None
@@ -92,7 +98,7 @@ def test_a_child_process_throws_deleted_points_out_and_searches_find_the_same(in
     assert after.points == before.points
     assert after.idf == pytest.approx(before.idf)
     assert _cosines(after) == pytest.approx(_cosines(before))
-    assert sorted(entry.name for entry in index._shards.folder.iterdir()) == [TENANT, "index.json", "lock"]
+    assert left_in(index) == [TENANT, "index.json", "lock"]
 
 
 def test_a_tidied_index_opens_again_and_takes_writes(index: EdgeIndex, tmp_path: Path) -> None:
@@ -133,7 +139,7 @@ def test_where_too_much_is_written_meanwhile_the_old_shard_stays_with_everything
     assert ids(index) == KEPT | set(range(1000, 1060))
     index.maintain(pool)  # not at once again
     assert pool.works == 1
-    assert sorted(entry.name for entry in index._shards.folder.iterdir()) == [TENANT, "index.json", "lock"]
+    assert left_in(index) == [TENANT, "index.json", "lock"]
 
 
 def test_a_tenant_deleted_meanwhile_does_not_come_back(index: EdgeIndex) -> None:
@@ -158,7 +164,7 @@ def test_a_child_that_fails_leaves_all_as_it_was(index: EdgeIndex) -> None:
 
     index.maintain(Meanwhile(fail))
     assert (ids(index), garbage(index)) == (KEPT, POINTS // 2)
-    assert sorted(entry.name for entry in index._shards.folder.iterdir()) == [TENANT, "index.json", "lock"]
+    assert left_in(index) == [TENANT, "index.json", "lock"]
 
 
 def test_a_copy_that_lost_points_is_not_taken(index: EdgeIndex, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from qdrant_client import QdrantClient
 
-from rag import edge_shards, qdrant_server_index
+from rag import empty_shards, qdrant_server_index
 from rag.index import Filter, Point, Stored, Value, VectorIndex
 from rag.qdrant_edge_index import EdgeIndex
 from rag.qdrant_server_index import ServerIndex
@@ -130,7 +130,7 @@ def test_a_shard_of_an_earlier_release_gets_the_indexes_of_new_fields(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(edge_shards, "KEYWORD_FIELDS", ("kind",))
+        earlier.setattr(empty_shards, "KEYWORD_FIELDS", ("kind",))
         made = EdgeIndex(tmp_path, DIMENSION)
         made.upsert(TENANT, TALKS)
         made.close()
