@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accounts.keys import CLIENT_PREFIX, Keyring
-from store import accounts
+from store import accounts, space_access
 from store.accounts import ApiKey, Tenant
-from store.database import Database
+from store.database import Connection
 from store.errors import NotAuthenticated, NotPermitted
 from store.operators import OWNER, ROLES
 from store.sessions import Session
@@ -20,6 +20,7 @@ class Principal:
     tenant: Tenant
     key: ApiKey | None = None
     session: Session | None = None
+    has_limited_spaces: bool = True  # unless it was seen that no space of the account is
 
     @property
     def tenant_id(self) -> str:
@@ -66,16 +67,15 @@ class Principal:
             raise NotPermitted(f"The {feature} feature is not enabled for this account.", code="feature_disabled")
 
 
-def authenticate(database: Database, keyring: Keyring, token: str | None) -> Principal:
+def authenticate(connection: Connection, keyring: Keyring, token: str | None) -> Principal:
     """The principal of a client key. Raises NotAuthenticated missing_api_key or invalid_api_key."""
     if not token:
         raise NotAuthenticated("No API key was sent.", code="missing_api_key")
     found = None
     # Partner secrets have prefixes of their own and are never looked up as client keys.
     if token.startswith(CLIENT_PREFIX) and len(token) < 200:
-        with database.read() as connection:
-            found = accounts.find_by_key_hash(connection, keyring.hash(token))
+        found = space_access.find_caller(connection, keyring.hash(token))
     if found is None:
         raise NotAuthenticated("The API key is invalid or revoked.", code="invalid_api_key")
-    key, tenant = found
-    return Principal(tenant=tenant, key=key)
+    key, tenant, has_limited_spaces = found
+    return Principal(tenant=tenant, key=key, has_limited_spaces=has_limited_spaces)

@@ -23,7 +23,7 @@ from cryptography.fernet import InvalidToken
 from accounts.keys import Keyring
 from accounts.outbound import Answer, Outbound, OutboundFailed
 from accounts.webhook_signature import signed_headers
-from store import accounts, deliveries
+from store import accounts, deliveries, meters, traces
 from store.database import Connection, Database, now
 from store.deliveries import Attempt, Delivery, Plan
 from store.errors import Conflict, InvalidRequest, NotFound, RateLimited
@@ -219,6 +219,7 @@ def _send(sender: _Sender, tenant_id: str, delivery_id: str, run: int) -> None:
         plan = plan_after(attempt, delivery.tries, sender.settings.webhook_retry_schedule)
     with sender.database.write() as connection:
         planned = deliveries.record_attempt(tenant_id, connection, delivery, attempt, plan)
+    meters.WEBHOOK_ATTEMPTS.labels("retried" if plan.status == "pending" else plan.status).inc()
     log.info(
         "sent a webhook" if attempt.error is None else "could not send a webhook",
         delivery_id=delivery_id,
@@ -261,8 +262,12 @@ def _attempt(sender: _Sender, url: str, delivery_id: str, body: bytes, secret: s
     begun = time.monotonic()
     answer: Answer | None = None
     try:
-        answer = sender.outbound.post(url, body, headers, timeout_s=sender.settings.webhook_timeout_s)
-        error = _complaint(answer.status_code)
+        with traces.span("POST webhook", traces.CLIENT, {"http.request.method": "POST"}) as span:
+            answer = sender.outbound.post(url, body, headers, timeout_s=sender.settings.webhook_timeout_s)
+            span.set_attribute("http.response.status_code", answer.status_code)
+            error = _complaint(answer.status_code)
+            if error is not None:
+                traces.fail(span, str(answer.status_code))
     except OutboundFailed as failure:
         error = failure.message[:_MAX_ERROR_CHARACTERS]
     latency_ms = answer.latency_ms if answer else round((time.monotonic() - begun) * 1000)

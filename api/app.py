@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -158,8 +158,9 @@ def _settle() -> None:
     gc.freeze()
 
 
-def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
-    """The ASGI application over a workshop that is open, or that it opens when its lifespan begins."""
+def create_app(settings: Settings, opened: Workshop | None = None, *, answers: bool = True) -> Starlette:
+    """The ASGI application over a workshop that is open, or that it opens when its lifespan begins. Without `answers`
+    it only tells how it is."""
     registry = make_registry()
     endpoint = McpEndpoint(registry, mcp.admit)
 
@@ -170,9 +171,9 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         agent = Agent(house, registry, calls_made)
         keyring = Keyring.of(settings)
         takings = Payments(settings, house.database, keyring)
-        answers = Answers()
+        answering = Answers()
         cameras = CameraSupervisor(settings, house.database)
-        services = Services(settings, keyring, house, registry, agent, answers, takings, calls_made, cameras)
+        services = Services(settings, keyring, house, registry, agent, answering, takings, calls_made, cameras)
         app.state.services = services
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
         # Uploads that wait to be looked at keep no thread from the other endpoints.
@@ -182,50 +183,44 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         try:
             statistics = Statistics(house.database)
             await run_in_threadpool(statistics.sweep)
-            house.jobs.add_sweep(statistics.sweep)
-            house.jobs.add_sweep(calls.sweep)
-            house.jobs.add_sweep(analysis_job.sweep)
-            house.jobs.add_sweep(analyse_ended)
-            house.jobs.add_sweep(document_job.sweep)
-            house.jobs.add_sweep(evaluating.sweep)
-            house.jobs.add_sweep(timelines.sweep)
-            house.jobs.add_sweep(reindex.sweep)
-            house.jobs.add_sweep(Maintenance().sweep)
-            house.jobs.add_sweep(retention.sweep)
-            house.jobs.add_sweep(trials.sweep)
-            house.jobs.add_sweep(account_export.sweep)
-            house.jobs.add_sweep(account_deletion.sweep)
-            house.jobs.add_sweep(CameraSweep().sweep)
-            house.jobs.add_sweep(ToolCallSweep(settings, house.database).sweep)
-            house.jobs.add_sweep(import_media.sweep)
-            house.jobs.add_sweep(webhooks.sweep)
-            house.jobs.add_sweep(partial(ledger.release_expired, house.database))
-            house.jobs.add_sweep(webhooks.purge)
-            house.jobs.add_sweep(calls.sweep_ended)
-            house.jobs.add_sweep(house.blobs.sweep_uploads)
-            house.jobs.add_sweep(partial(forget_old_windows, house.database))
-            house.jobs.add_sweep(partial(account.forget_old_audit, house.database))
-            house.jobs.add_sweep(partial(forget_refusals, house.database, settings.widget_abuse_days))
-            house.jobs.add_sweep(services.payments.sweep)
-            house.jobs.add_sweep(partial(links.forget_ended, house.database))
-            house.jobs.add_sweep(partial(forget_old_keys, house.database, settings.idempotency_hours))
+            _add_sweeps(services, statistics)
             webhooks.open_sender(settings, house.database, services.keyring, house.jobs)
             await run_in_threadpool(house.jobs.launch)
             await run_in_threadpool(reindex.sweep)
-            cameras.start()
+            if "vision" in house.jobs.takes:
+                cameras.start()
             async with endpoint.running():
                 _settle()
                 yield
         finally:
             REGISTRY.unregister(collector)
             await run_in_threadpool(cameras.close)
-            await answers.aclose()
+            await answering.aclose()
             await agent.aclose()
             await run_in_threadpool(calls_made.close)
             await run_in_threadpool(house.close)
 
-    routes: list[BaseRoute] = [
-        *operations.ROUTES,
+    app = Starlette(
+        routes=[*operations.ROUTES, *(_routes(endpoint) if answers else ())],
+        lifespan=lifespan,
+        exception_handlers={
+            ParleyError: _answer_error,
+            HTTPException: _answer_http_exception,
+            ClientDisconnect: _answer_nobody,
+        },
+    )
+    app.router.redirect_slashes = False
+    # The last is the outermost.
+    app.add_middleware(Places, places=settings.max_requests)
+    app.add_middleware(WidgetCors)
+    app.add_middleware(Hosts, bases=bases_of(settings))
+    app.add_middleware(RequestLog)
+    return app
+
+
+def _routes(endpoint: McpEndpoint) -> list[BaseRoute]:
+    """Of everything that is answered, in the order in which they are tried."""
+    return [
         *home.ROUTES,
         *site.routes(),
         *docs_search.routes(LAYERS),
@@ -241,22 +236,45 @@ def create_app(settings: Settings, opened: Workshop | None = None) -> Starlette:
         *(route(operation, prefix) for prefix, operations_ in LAYERS.values() for operation in operations_),
         Route("/mcp", endpoint),
     ]
-    app = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers={
-            ParleyError: _answer_error,
-            HTTPException: _answer_http_exception,
-            ClientDisconnect: _answer_nobody,
-        },
+
+
+def _add_sweeps(services: Services, statistics: Statistics) -> None:
+    """The housekeeping. Each worker does all of it, for what one of them did the next finds done; who only answers
+    looks which index serves, and after its own disk."""
+    settings, house = services.settings, services.workshop
+    house.jobs.add_sweep(reindex.sweep)
+    house.jobs.add_sweep(house.blobs.sweep_uploads)  # of its own disk
+    if not house.jobs.takes:
+        return
+    sweeps: tuple[Callable[[], object], ...] = (
+        statistics.sweep,
+        calls.sweep,
+        analysis_job.sweep,
+        analyse_ended,
+        document_job.sweep,
+        evaluating.sweep,
+        timelines.sweep,
+        Maintenance().sweep,
+        retention.sweep,
+        trials.sweep,
+        account_export.sweep,
+        account_deletion.sweep,
+        CameraSweep().sweep,
+        ToolCallSweep(settings, house.database).sweep,
+        import_media.sweep,
+        webhooks.sweep,
+        partial(ledger.release_expired, house.database),
+        webhooks.purge,
+        calls.sweep_ended,
+        partial(forget_old_windows, house.database),
+        partial(account.forget_old_audit, house.database),
+        partial(forget_refusals, house.database, settings.widget_abuse_days),
+        services.payments.sweep,
+        partial(links.forget_ended, house.database),
+        partial(forget_old_keys, house.database, settings.idempotency_hours),
     )
-    app.router.redirect_slashes = False
-    # The last is the outermost.
-    app.add_middleware(Places, places=settings.max_requests)
-    app.add_middleware(WidgetCors)
-    app.add_middleware(Hosts, bases=bases_of(settings))
-    app.add_middleware(RequestLog)
-    return app
+    for sweep in sweeps:
+        house.jobs.add_sweep(sweep)
 
 
 async def _answer_error(request: Request, error: Exception) -> Response:

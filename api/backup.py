@@ -16,6 +16,7 @@ from store.backups import Manifest
 from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from store.heartbeats import live_workers
 from store.settings import Settings
 
 _OWN = (
@@ -58,6 +59,7 @@ def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, 
     database = Database(settings)
     staged = Path(tempfile.mkdtemp(prefix="restore-", dir=data_dir))
     try:
+        _refuse_beside_servers(settings, database)
         if not force and (what := _what_is_there(settings, database)):
             raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
         manifest = backups.unpack(path, staged)
@@ -124,6 +126,14 @@ def _refuse_beside_a_server(data_dir: Path) -> None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise Unavailable("A server works on this data folder: stop it first.") from None
+
+
+def _refuse_beside_servers(settings: Settings, database: Database) -> None:
+    """Raises Unavailable while a server, on whichever machine, works on the database."""
+    if migrate.is_current(database):
+        with database.read() as connection:
+            if live_workers(connection, fresh_for_s=settings.takeover_after_s):
+                raise Unavailable("A server works on this database: stop it first.")
 
 
 def _remove(path: Path) -> None:

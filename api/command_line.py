@@ -14,10 +14,11 @@ from api import (
     commands_index,
     commands_integrations,
     commands_models,
+    commands_moving,
     commands_privacy,
     commands_vision,
 )
-from api.console import JsonOption, QuietOption, print_rows
+from api.console import JsonOption, QuietOption, end_as_by_ctrl_c, print_rows
 from store.errors import ParleyError
 from store.settings import load_settings
 
@@ -37,33 +38,45 @@ commands_models.register(app)
 commands_index.register(app)
 commands_vision.register(app)
 commands_privacy.register(app)
+commands_moving.register(app)
 
 
 @app.command()
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
-    role: Annotated[Literal["all", "api", "worker"], typer.Option(help="One machine: all.")] = "all",
+    role: Annotated[
+        Literal["all", "api", "worker"],
+        typer.Option(help="One machine: all. Of several, some answer (api) and others work on the jobs (worker)."),
+    ] = "all",
 ) -> None:
     """Serves every interface and works on the jobs, until Ctrl-C."""
     from api.server import run_server
 
-    if role != "all":
-        raise typer.BadParameter("roles other than all come with the work on scaling out", param_hint="--role")
     given = {"host": host, "port": port}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
-    raise typer.Exit(run_server(settings))
+    raise typer.Exit(run_server(settings, role))
 
 
 @app.command()
-def migrate(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
-    """Brings the database up to date."""
+def migrate(
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what there is to do.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Brings the database up to date. Servers of the release before go on meanwhile."""
     from store.database import Database
     from store.migrate import migrate as run_migrations
+    from store.migrate import pending
 
     settings = load_settings()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(settings)
+    if plan:
+        rows = [{"revision": revision, "what": what} for revision, what in pending(database)]
+        database.close()
+        print_rows(rows, as_json)
+        return
     before, after = run_migrations(database)
     database.close()
     if not quiet:
@@ -71,11 +84,16 @@ def migrate(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
 
 
 @app.command()
-def demo(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
+def demo(
+    small: Annotated[bool, typer.Option("--small", help="Only one recording of each language.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
     """Makes the demo company and loads its calls and documents; again: does nothing twice."""
     from api.demo import load_demo
 
-    values = load_demo(load_settings(), quiet=as_json)
+    end_as_by_ctrl_c()
+    values = load_demo(load_settings(), small=small, quiet=as_json)
     if not quiet:  # the keys stand in demo.json, for its owner alone
         print_rows([values], as_json, single=True)
 

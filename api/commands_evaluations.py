@@ -55,7 +55,7 @@ def evaluate_space(settings: Settings, space: str, label: str, questions: Path |
 
 def _have_done(settings: Settings, database: Database, ordered: Evaluation) -> None:
     try:
-        house = open_workshop(settings, works=False)
+        house = open_workshop(settings, takes=())
     except (IndexLocked, Unavailable):
         # A server owns the index and does it.
         _wait(database, ordered)

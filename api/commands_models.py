@@ -37,6 +37,17 @@ def list_models(as_json: JsonOption = False) -> None:
         }
         for model in weights.catalog()
     ]
+    rows += [
+        {
+            "name": model.name,
+            "purpose": f"{model.purpose}; your own file in PARLEY_MODELS_DIR",
+            "licence": model.licence,
+            "megabytes": round(model.size / 1e6, 1),
+            "default": False,
+            "installed": model.is_installed(settings),
+        }
+        for model in weights.own_files()
+    ]
     print_rows(rows, as_json)
 
 

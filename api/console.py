@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Never
 
 import typer
 
@@ -54,3 +55,17 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "–"
     return str(value)
+
+
+def end_as_by_ctrl_c() -> None:
+    """A service manager's SIGTERM and a closed terminal end a command as Ctrl-C does: what it began is taken back."""
+    ends = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+
+    def end(*_: object) -> Never:
+        # Once: a second one must not interrupt the taking back.
+        for number in ends:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in ends:
+        signal.signal(number, end)

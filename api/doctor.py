@@ -72,7 +72,7 @@ def _speech(settings: Settings) -> tuple[bool, str]:
     from ingest.speech.recognise import choose_engine
 
     engine = choose_engine(settings)
-    return True, f"calls are recognised by {Path(engine.model_path).name} ({engine.kind})"
+    return True, f"calls are recognised by {Path(engine.model_path).name} ({engine.kind}, {engine.device})"
 
 
 def _embedding(settings: Settings) -> tuple[bool, str]:
@@ -115,5 +115,5 @@ def _cameras(settings: Settings) -> tuple[bool, str]:
 def _web(_settings: Settings) -> tuple[bool, str]:
     from api.site import WEB_FOLDER
 
-    built = (WEB_FOLDER / "index.html").is_file()
-    return built, "the page at / is built" if built else "the page at / is not built: run `make web`"
+    built = all((WEB_FOLDER / page).is_file() for page in ("demo.html", "cabinet/index.html"))
+    return built, "the pages are built" if built else "the pages are not built: run `make web`"

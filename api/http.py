@@ -134,7 +134,8 @@ def admit_client(operation: Operation, services: Services, request: Request) -> 
         session, tenant = found
         principal = Principal(tenant, session=session)
     else:
-        principal = authenticate(services.database, services.keyring, token)
+        with services.database.read() as connection:
+            principal = authenticate(connection, services.keyring, token)
     principal.require_role(operation.needed_role)
     if not operation.paused:
         principal.require_active()

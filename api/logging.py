@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import structlog
 
+from store import traces
 from store.settings import Settings
 
 QUIETER = {
@@ -32,6 +33,7 @@ def configure_logging(settings: Settings) -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *([traces.trace_of] if traces.are_on() else []),
     ]
     structlog.configure(
         processors=[

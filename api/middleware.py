@@ -7,6 +7,7 @@ import asyncio
 import re
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import structlog
@@ -15,12 +16,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import error_response
 from api.limits import limit_headers
+from store import traces
 from store.errors import InternalError, Unavailable
 from store.ids import new_id
 
 log = structlog.get_logger("api.requests")
 
 PLAUSIBLE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 REQUESTS = Counter("parley_http_requests_total", "Answered requests.", ["method", "route", "status"])
@@ -67,7 +70,7 @@ class RequestLog:
             await send(message)
 
         began = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        with structlog.contextvars.bound_contextvars(request_id=request_id), _traced(scope) as span:
             try:
                 await self.app(scope, receive, send_with_id)
             except asyncio.CancelledError:
@@ -83,6 +86,8 @@ class RequestLog:
                     await error_response(InternalError("unforeseen"), scope["path"])(scope, receive, send_with_id)
             finally:
                 self._account(scope, status, time.perf_counter() - began)
+                if span is not None:
+                    _tell(span, scope, status)
 
     def _account(self, scope: Scope, status: int, seconds: float) -> None:
         matched = scope.get("route")
@@ -92,6 +97,27 @@ class RequestLog:
         SECONDS.labels(method, path).observe(seconds)
         if scope["path"] not in QUIET_PATHS:
             log.info("request", method=scope["method"], route=path, status=status, ms=round(seconds * 1000, 1))
+
+
+def _traced(scope: Scope) -> AbstractContextManager[traces.Span | None]:
+    """The request's span, part of the caller's trace where its headers name one. What an operator asks has none."""
+    if not traces.are_on() or scope["path"] in QUIET_PATHS:
+        return nullcontext()
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    known = scope["method"] in _METHODS
+    attributes = {"http.request.method": scope["method"] if known else "_OTHER"}
+    return traces.span(scope["method"] if known else "HTTP", traces.SERVER, attributes, headers=headers)
+
+
+def _tell(span: traces.Span, scope: Scope, status: int) -> None:
+    """By the route and not the path, which may name somebody."""
+    route = getattr(scope.get("route"), "path", None)
+    if route is not None:
+        span.update_name(f"{scope['method']} {route}")
+        span.set_attribute("http.route", route)
+    span.set_attribute("http.response.status_code", status)
+    if status >= 500:
+        traces.fail(span, str(status))
 
 
 class Places:

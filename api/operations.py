@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -15,6 +16,8 @@ from starlette.routing import Route
 from api.services import Services
 from ingest.index_state import read_progress
 from store import camera_streams, transcriptions
+from store.heartbeats import GPU, Worker
+from store.settings import WORK
 
 log = structlog.get_logger(__name__)
 
@@ -45,9 +48,26 @@ def readyz(request: Request) -> Response:
             results[name] = "failed"
     ready = all(result == "ok" for result in results.values())
     body: dict[str, object] = {"status": "ready" if ready else "not ready", "checks": results}
-    if services.workshop.indexes.trouble:
-        body["notes"] = [services.workshop.indexes.trouble]
+    notes = [services.workshop.indexes.trouble] if services.workshop.indexes.trouble else []
+    notes += notes_on(services.workshop.jobs.live()) if results["workers"] == "ok" else []
+    if notes:
+        body["notes"] = notes
     return JSONResponse(body, status_code=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
+
+
+def notes_on(workers: Sequence[Worker]) -> list[str]:
+    """What the processes cannot do between them."""
+    taken = {work for worker in workers for work in worker.takes}
+    undone = [work for work in WORK if work not in taken]
+    notes = [f"No worker takes {', '.join(undone)}: what is accepted waits."] if undone else []
+    indexes = defaultdict(list)
+    for worker in workers:
+        if worker.index_name is not None:
+            indexes[worker.index_name].append(worker.executor_id)
+    if len(indexes) > 1:
+        shown = "; ".join(f"{name}: {', '.join(ids)}" for name, ids in sorted(indexes.items()))
+        notes.append(f"Processes have different embedding models, and none finds what the others index ({shown}).")
+    return notes
 
 
 def _must(true: bool) -> None:
@@ -65,20 +85,51 @@ class StateCollector(Collector):
     def __init__(self, services: Services) -> None:
         self._services = services
 
+    def describe(self) -> list[GaugeMetricFamily]:
+        """Nothing: else all is read when this is registered, before there is anything to read."""
+        return []
+
     def collect(self) -> list[GaugeMetricFamily]:
+        """What one part does not tell, since it is away, keeps nobody from reading the rest."""
+        gauges: list[GaugeMetricFamily] = []
+        for part in (self._store, self._workers, self._queues, self._index, self._filling):
+            try:
+                gauges += part()
+            # A part may be away in any way; the log says which.
+            except Exception:
+                log.exception("a part of the metrics could not be read", part=part.__name__.strip("_"))
+        return gauges
+
+    def _store(self) -> list[GaugeMetricFamily]:
         with self._services.database.read() as connection:
             waiting = transcriptions.count_unfinished(connection)
             cameras = camera_streams.count_by_status(connection)
-        gauges = [GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting)]
         watched = GaugeMetricFamily("parley_camera_streams", "Camera streams by their status.", labels=["status"])
         for status, count in cameras.items():
             watched.add_metric([status], count)
-        gauges.append(watched)
+        return [
+            GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting),
+            watched,
+        ]
+
+    def _workers(self) -> list[GaugeMetricFamily]:
+        workers = self._services.workshop.jobs.live()
+        taking = GaugeMetricFamily("parley_workers", "Live processes by the work that they take.", labels=["work"])
+        for work in (*WORK, GPU):
+            taking.add_metric([work], sum(work in worker.takes for worker in workers))
+        return [taking]
+
+    def _index(self) -> list[GaugeMetricFamily]:
         counts = self._services.workshop.indexes.counts()
-        for name, value in (("tenants", counts.tenants), ("points", counts.points)):
-            if value is not None:
-                gauges.append(GaugeMetricFamily(f"parley_index_{name}", f"{name.title()} in the index.", value=value))
+        return [
+            GaugeMetricFamily(f"parley_index_{name}", f"{name.title()} in the index.", value=value)
+            for name, value in (("tenants", counts.tenants), ("points", counts.points))
+            if value is not None
+        ]
+
+    def _filling(self) -> list[GaugeMetricFamily]:
         filled = {name: read_progress(self._services.settings, name) for name in self._services.workshop.indexes.names}
+        gauges = []
         for what in ("done", "total", "failed"):
             gauge = GaugeMetricFamily(f"parley_index_fill_{what}", f"{_FILLED}: {what}.", labels=["index"])
             for name, progress in filled.items():
@@ -86,6 +137,16 @@ class StateCollector(Collector):
                     gauge.add_metric([name], getattr(progress, what))
             gauges.append(gauge)
         return gauges
+
+    def _queues(self) -> list[GaugeMetricFamily]:
+        counts = GaugeMetricFamily("parley_jobs", "Jobs that have not ended.", labels=["queue", "state"])
+        oldest = GaugeMetricFamily(
+            "parley_jobs_oldest_seconds", "How long ago the oldest of them was accepted.", labels=["queue", "state"]
+        )
+        for each in self._services.workshop.jobs.unfinished():
+            counts.add_metric([each.queue, each.state], each.count)
+            oldest.add_metric([each.queue, each.state], each.oldest_s)
+        return [counts, oldest]
 
 
 ROUTES = (

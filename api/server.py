@@ -23,9 +23,11 @@ from api.logging import configure_logging
 from api.protocol import SWEEP_S, Bounds, bounded_protocol, sweep
 from api.proxies import trusted_proxies
 from api.services import Services
-from api.welcome import make_demo_link, say_welcome
+from api.welcome import make_demo_link, say_welcome, say_working
+from ingest.roles import Role, check_role, work_of
 from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
+from store import traces
 from store.errors import ParleyError
 from store.settings import Settings
 from store.weights import ModelMissing
@@ -39,15 +41,18 @@ log = structlog.get_logger(__name__)
 class _Server(uvicorn.Server):
     """uvicorn's server, but a signal that it was stopped by is not raised again afterwards: stopping is no failure."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, app: Starlette) -> None:
+    def __init__(self, config: uvicorn.Config, settings: Settings, app: Starlette, role: Role) -> None:
         super().__init__(config)
+        self._role = role
         self._settings = settings
         self._app = app
         self._swept_at = 0.0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
+        if self.started and self._role == "worker":
+            say_working(self._app.state.services)
+        elif self.started:
             link = await run_in_threadpool(make_demo_link, self._app.state.services)
             say_welcome(self._settings, link)
 
@@ -96,15 +101,20 @@ def _raise_file_limit(wanted: int) -> int:
     return fitting
 
 
-def run_server(settings: Settings) -> int:
-    """Serves until it is asked to stop, then ends the process; returns an exit status only where it could not begin."""
+def run_server(settings: Settings, role: Role = "all") -> int:
+    """Serves until it is asked to stop, then ends the process; returns an exit status only where it could not begin.
+
+    A worker answers only whoever asks how it is: /healthz, /readyz and /metrics.
+    """
+    end_traces = traces.start(role)
     configure_logging(settings)
     _bound_memory_arenas()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         proxies = trusted_proxies(settings.trusted_proxies)
         # Before the server begins, so that what is in the way is said in one line and not as a failed start-up.
-        house = open_workshop(settings)
+        check_role(role, settings)
+        house = open_workshop(settings, takes=work_of(role, settings))
     except (ParleyError, IndexLocked, IndexMismatch, ModelMissing) as error:
         sys.stderr.write(f"parley: {error}\n")
         return 1
@@ -113,7 +123,7 @@ def run_server(settings: Settings) -> int:
         body_min_bytes_per_s=settings.body_min_bytes_per_s,
         max_connections=_raise_file_limit(settings.max_connections),
     )
-    app = create_app(settings, house)
+    app = create_app(settings, house, answers=role != "worker")
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -128,9 +138,10 @@ def run_server(settings: Settings) -> int:
         forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
     )
-    server = _Server(config, settings, app)
+    server = _Server(config, settings, app, role)
     server.run()
     status = 0 if server.started else 1
+    end_traces()
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

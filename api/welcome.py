@@ -29,6 +29,13 @@ def make_demo_link(services: Services) -> str | None:
     return f"{settings.effective_cabinet_url}/session-link?code={code.text}"
 
 
+def say_working(services: Services) -> None:
+    """Prints what a worker takes."""
+    takes = ", ".join(services.workshop.jobs.takes)
+    sys.stdout.write(f"Parley's worker {services.workshop.jobs.executor_id} works on {takes}. Ctrl-C stops it.\n")
+    sys.stdout.flush()
+
+
 def say_welcome(settings: Settings, demo_link: str | None = None) -> None:
     """Prints where to go and what to try; for the demo account when it is there."""
     url = settings.effective_public_url

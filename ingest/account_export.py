@@ -17,13 +17,14 @@ from typing import Any
 
 import structlog
 
+from ingest.outages import lasting_step
 from ingest.workshop import EXPORTS_QUEUE, Workshop, start_or_leave, workshop
 from store import account_exports, account_rows, accounts
 from store.account_exports import Export
 from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
 from store.database import Connection, now
-from store.jobs import ENDED_BADLY, StepGaveUp, step, workflow
+from store.jobs import ENDED_BADLY, workflow
 
 log = structlog.get_logger(__name__)
 
@@ -122,12 +123,13 @@ def _enqueue(tenant_id: str, export_id: str) -> None:
 def export_account(tenant_id: str, export_id: str) -> None:
     try:
         _build(tenant_id, export_id)
-    except StepGaveUp as error:
+    # Whatever kept it from being made, who waits for it is told.
+    except Exception as error:
         log.error("an export cannot be made", export_id=export_id, error=str(error))
         _end(tenant_id, export_id, status="error", error_message=FAILED)
 
 
-@step(name="build_export", retries_allowed=True, max_attempts=3)
+@lasting_step("build_export")
 def _build(tenant_id: str, export_id: str) -> None:
     house = workshop()
     with house.database.read() as connection:

@@ -16,16 +16,16 @@ from ingest.analysis.conversation import Conversation
 from ingest.analysis.model.analyst import Analyst
 from ingest.analysis.reading import read_conversation
 from ingest.analysis_stages import WORK, Found, ModelFailed, open_analyst, tokens_of
-from ingest.call_work import ATTEMPTS, is_passing
+from ingest.outages import closing_step, lasting_step
 from ingest.timelines import do_index_work
 from ingest.workshop import ANALYSES_QUEUE, Workshop, start_or_leave, workshop
-from store import accounts, analyses, analysis, communications
+from store import accounts, analyses, analysis, communications, meters
 from store.accounts import Tenant
 from store.analyses import Analysis
 from store.analysis import STAGES
 from store.database import Connection
 from store.deliveries import Delivery
-from store.jobs import ENDED_BADLY, step, workflow
+from store.jobs import ENDED_BADLY, workflow
 from store.transcriptions import UNFINISHED
 
 log = structlog.get_logger(__name__)
@@ -73,7 +73,7 @@ def analyse_communication(tenant_id: str, analysis_id: str, run: int) -> None:
     _end(tenant_id, analysis_id)
 
 
-@step(name="analyse_stage", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("analyse_stage")
 def _run_stage(tenant_id: str, analysis_id: str, stage: str, run: int) -> Outcome:
     """Does one stage, unless it has ended; "again" where the model failed and a later run tries anew, "gone" where the
     order or its communication is no more."""
@@ -145,7 +145,7 @@ def _ask_again_later(house: Workshop, order: Analysis, stage: str, analyst: Anal
     return "again"
 
 
-@step(name="fail_analysis_stage", retries_allowed=True, max_attempts=ATTEMPTS)
+@closing_step("fail_analysis_stage")
 def _fail_stage(tenant_id: str, analysis_id: str, stage: str, message: str) -> None:
     house = workshop()
     with house.database.read() as connection:
@@ -184,6 +184,7 @@ def _end_stage(
                 line=orders.line(house.settings, stage),
             )
             delivery = _emit(connection, order, stage)
+    meters.ended("analysis", "success" if status == "success" else "error")
     webhooks.start(delivery)
     for work in follow:
         try:
@@ -214,7 +215,7 @@ def _emit(connection: Connection, order: Analysis, stage: str) -> Delivery | Non
     )
 
 
-@step(name="end_analysis", retries_allowed=True, max_attempts=ATTEMPTS)
+@closing_step("end_analysis")
 def _end(tenant_id: str, analysis_id: str) -> None:
     _close(workshop(), tenant_id, analysis_id)
 

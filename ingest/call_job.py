@@ -20,7 +20,6 @@ from accounts import webhooks
 from ingest import analyses, analysis_job, call_charges, call_sources, call_voices
 from ingest.call_voices import Told
 from ingest.call_work import (
-    ATTEMPTS,
     DECODED,
     LISTENED,
     RECOGNISED,
@@ -28,27 +27,27 @@ from ingest.call_work import (
     decoded_folder,
     folder_of,
     has_ended,
-    is_passing,
     note_progress,
     run,
     task_of,
 )
 from ingest.children import ChildDied, ChildError, ChildOutOfMemory, ChildTimedOut, WorkCancelled
 from ingest.fetching import CannotFetch, FetchStopped
+from ingest.outages import closing_step, lasting_step
 from ingest.speech import diarize, transcribe
 from ingest.speech.decode import Undecodable, media_type
-from ingest.speech.recognise import Engine, choose_engine
+from ingest.speech.recognise import Engine, choose_engine, is_usable
 from ingest.speech.samples import NoRoom
 from ingest.speech.turns import Attributed, attribute
 from ingest.timelines import do_index_work
 from ingest.workshop import CALLS_QUEUE, FETCHES_QUEUE, SYNC_CALLS_QUEUE, Workshop, workshop
-from store import communications, index_work, transcriptions
+from store import communications, index_work, meters, transcriptions
 from store.communications import ContentItem
 from store.database import Connection
 from store.deliveries import Delivery
 from store.errors import Unavailable
 from store.index_work import INDEX_COMMUNICATION
-from store.jobs import StepGaveUp, step, workflow
+from store.jobs import StepGaveUp, workflow
 from store.transcriptions import Task
 from store.weights import ModelMissing
 
@@ -137,7 +136,7 @@ def _transcribe(tenant_id: str, task_id: str) -> None:
     _finish(tenant_id, task_id, told, spoken)
 
 
-@step(name="fetch_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("fetch_call")
 def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     """Brings the recording of a link into the blob store and holds what it will cost: {}, {"error"} or {"ended"}."""
     house = workshop()
@@ -183,7 +182,7 @@ def _is_wanted(house: Workshop, task: Task) -> bool:
         return True  # a link may be good for one use: what runs goes on
 
 
-@step(name="prepare_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("prepare_call")
 def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     """Decodes the recording and finds speech and language: {"recording", "language", "pieces", "samples_voices",
     "engine"}, or {"error"}, or {"ended"}. `pieces` are what to listen to for voices, by the channel's file."""
@@ -233,7 +232,7 @@ def recognise_part(
     return transcribe.recognise_part(folder, part, engine, language=language, words=words)
 
 
-@step(name="recognise_part", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("recognise_part")
 def _recognise(
     tenant_id: str,
     task_id: str,
@@ -251,19 +250,22 @@ def _recognise(
     try:
         folder = decoded_folder(house, task, recording)
         # One model for the whole call, though another may be installed meanwhile; on another machine, its own.
-        engine = Engine(**chosen) if chosen and Path(chosen["model_path"]).is_dir() else choose_engine(house.settings)
+        engine = Engine(**chosen) if chosen else None
+        if engine is None or not is_usable(engine):
+            engine = choose_engine(house.settings)
         segments = run(
             house.pools.speech, task, recognise_part, folder, recording["parts"][number], engine, language, words
         )
     except WorkCancelled:
         return []
+    meters.SPEECH_SECONDS.inc(recording["parts"][number]["speech_ms"] / 1000)
     done_ms = sum(each["speech_ms"] for each in recording["parts"][: number + 1])
     before = LISTENED if diarized else DECODED
     note_progress(house, task, before + (RECOGNISED - before) * done_ms / max(recording["speech_ms"], 1))
     return segments
 
 
-@step(name="store_call", retries_allowed=True, max_attempts=ATTEMPTS)
+@closing_step("store_call")
 def _store(
     tenant_id: str,
     task_id: str,
@@ -321,7 +323,7 @@ def _as_answered(segment: transcribe.Segment, *, words: bool) -> transcribe.Segm
     return answered
 
 
-@step(name="finish_call", retries_allowed=True, max_attempts=ATTEMPTS)
+@closing_step("finish_call")
 def _finish(tenant_id: str, task_id: str, told: Told | None = None, labels: call_voices.Labels | None = None) -> None:
     """Into the index first, so that who sees the task's success finds its text. Where the index is away the call ends
     all the same, and the sweeper has the index follow."""
@@ -338,12 +340,14 @@ def _finish(tenant_id: str, task_id: str, told: Told | None = None, labels: call
     delivery = following = None
     with house.database.write() as connection:
         # Who ends the task ends its hold and tells of it, in one transaction: once, however often the step runs.
-        if transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
+        if ends := transcriptions.update(tenant_id, connection, task_id, status="success", progress=1.0):
             communications.update(tenant_id, connection, task.communication_id, is_closed=True)
             call_voices.keep(connection, task, told or {}, labels or {})
             following = analyses.release_waiting(tenant_id, connection, task.communication_id)
             call_charges.charge(connection, task, goes_on=following is not None)
             delivery = _emit_completed(connection, task)
+    if ends:
+        meters.ended("call", "success")
     webhooks.start(delivery)
     if following is not None:
         analysis_job.start(following)
@@ -363,7 +367,7 @@ def _emit_completed(connection: Connection, task: Task) -> Delivery | None:
     )
 
 
-@step(name="fail_call", retries_allowed=True, max_attempts=ATTEMPTS)
+@closing_step("fail_call")
 def _fail(tenant_id: str, task_id: str, message: str) -> None:
     mark_failed(tenant_id, task_id, message)
 
@@ -374,11 +378,13 @@ def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
     task = task_of(house, tenant_id, task_id)
     delivery = None
     with house.database.write() as connection:
-        if transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message):
+        if ends := transcriptions.update(tenant_id, connection, task_id, status="error", error_message=message):
             _forget_result(connection, task)
             analyses.give_up_waiting(tenant_id, connection, task.communication_id)
             call_charges.release(connection, task)
             delivery = _emit_completed(connection, task)
+    if ends:
+        meters.ended("call", "error")
     webhooks.start(delivery)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
 

@@ -13,19 +13,18 @@ from typing import Any, TypedDict
 import structlog
 
 from ingest.call_work import (
-    ATTEMPTS,
     DECODED,
     LISTENED,
     decoded_folder,
     files_of,
     folder_of,
     has_ended,
-    is_passing,
     note_progress,
     run,
     task_of,
 )
 from ingest.children import WorkCancelled
+from ingest.outages import lasting_step
 from ingest.speech import diarize, transcribe
 from ingest.speech import voices as matching
 from ingest.speech.decode import SAMPLE_RATE
@@ -33,7 +32,6 @@ from ingest.speech.diarize import Diarized
 from ingest.workshop import workshop
 from store import accounts, speakers, voices
 from store.database import Connection
-from store.jobs import step
 from store.transcriptions import Task
 from store.weights import ModelMissing
 
@@ -67,7 +65,7 @@ def pieces_of(recording: transcribe.Prepared) -> dict[str, list[list[int]]]:
     return {file: diarize.pieces(samples) for file in files_of(recording).values()}
 
 
-@step(name="listen_to_call", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("listen_to_call")
 def listen(
     tenant_id: str, task_id: str, recording: transcribe.Prepared, file: str, piece: list[int], done: float
 ) -> None:
@@ -85,7 +83,7 @@ def listen(
     note_progress(house, task, DECODED + (LISTENED - DECODED) * done)
 
 
-@step(name="tell_voices", retries_allowed=True, max_attempts=ATTEMPTS, should_retry=is_passing)
+@lasting_step("tell_voices")
 def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: Pieces) -> Told:
     """The voices of each channel, out of the pieces that were listened to; without pieces, one sampled voice of it."""
     house = workshop()

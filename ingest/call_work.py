@@ -12,7 +12,6 @@ import structlog
 
 from ingest.children import ChildDied, ChildPool, WorkCancelled
 from ingest.speech import transcribe
-from ingest.speech.samples import NoRoom
 from ingest.workshop import Workshop, run_or_shut_down, workshop
 from store import transcriptions
 from store.errors import Unavailable
@@ -20,19 +19,11 @@ from store.transcriptions import Task
 
 DECODED, LISTENED, RECOGNISED = 0.05, 0.2, 0.95
 """How far a call is after a stage, of 1."""
-ATTEMPTS = 9
-"""Of a step, a second after the first and then twice as long each time: about four minutes of a database or disk that
-is away."""
 _TRIES = 3
 
 Result = TypeVar("Result")
 
 log = structlog.get_logger(__name__)
-
-
-def is_passing(error: BaseException) -> bool:
-    """Whether a step that failed so is worth another try after a while."""
-    return isinstance(error, (OSError, Unavailable, NoRoom))
 
 
 def folder_of(house: Workshop, task_id: str) -> Path:
@@ -52,18 +43,26 @@ def has_ended(task: Task) -> bool:
 
 def run(pool: ChildPool, task: Task, function: Callable[..., Result], *args: object) -> Result:
     """The function's result, from a child that works for this task: who waits for an answer goes first, then clients
-    take turns. A child that dies is replaced, some times. Raises WorkCancelled when the task is cancelled."""
+    take turns. A child that dies is replaced, some times. Raises WorkCancelled when the task has ended, and only then:
+    whoever cancels ends it first."""
     urgent = bool(task.parameters.get("sync"))
     for tries_left in reversed(range(_TRIES)):
         try:
             return run_or_shut_down(pool, function, *args, urgent=urgent, owner=task.tenant_id, tag=task.id)
-        except ChildDied:
-            if not tries_left:
-                raise
-            if has_ended(task_of(workshop(), task.tenant_id, task.id)):
+        except (ChildDied, WorkCancelled) as error:
+            if _is_over(task):
                 raise WorkCancelled from None
-            log.warning("a child died at a call", pool=pool.name, task_id=task.id)
+            if not tries_left:
+                raise ChildDied(str(error)) from error
+            log.warning("a child died at a call", pool=pool.name, task_id=task.id, error=type(error).__name__)
     raise AssertionError("the last try returns or raises")
+
+
+def _is_over(task: Task) -> bool:
+    """Deleted ones too."""
+    with workshop().database.read() as connection:
+        found = transcriptions.get(task.tenant_id, connection, task.id)
+    return found is None or has_ended(found)
 
 
 def note_progress(house: Workshop, task: Task, progress: float) -> None:

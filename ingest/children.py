@@ -25,6 +25,7 @@ from typing import Any, Self, TypeVar
 
 from ingest.child_line import Line, Work
 from ingest.child_main import receive, send
+from store import meters, traces
 
 Result = TypeVar("Result")
 
@@ -138,12 +139,14 @@ class ChildPool:
         self._wait_for_place(work)
         child = self._take(work)
         try:
-            outcome, value = self._ask(work, child, request)
+            with traces.span(f"child {self.name}", attributes={"code.function.name": function.__qualname__}):
+                outcome, value = self._ask(work, child, request)
         # One that was killed for the pool's end or for a cancel did not just die.
         except (ChildDied, ChildTimedOut):
             if self._closed:
                 raise self._is_closed() from None
             if not work.is_cancelled:
+                meters.CHILDREN_FAILED.labels(self.name).inc()
                 raise
         if work.is_cancelled:
             raise self._was_cancelled(work)
@@ -153,6 +156,7 @@ class ChildPool:
         if outcome == "raised":
             raise value
         if outcome == "out_of_memory":
+            meters.CHILDREN_FAILED.labels(self.name).inc()
             raise ChildOutOfMemory(f"The {self.name} child needed more memory than it may take.\n{value}")
         raise ChildFailed(value)
 
@@ -252,6 +256,7 @@ class ChildPool:
 
     def _start(self, work: Work[_Child]) -> _Child:
         child = _Child(self.name, self._memory_bytes, self._nice)
+        meters.CHILDREN_STARTED.labels(self.name).inc()
         with self._changed:
             work.child = child
             if self._closed or work.is_cancelled:

@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from ingest.outages import lasting_step
 from ingest.workshop import EVALUATIONS_QUEUE, Workshop, start_or_leave, workshop
 from rag.evaluation import Judged, measure
 from rag.index import Filter
@@ -16,7 +17,7 @@ from store import evaluations, kb_spaces, knowledge
 from store.database import Connection, Database
 from store.errors import NotFound
 from store.evaluations import Evaluation, Question
-from store.jobs import ENDED_BADLY, step, workflow
+from store.jobs import ENDED_BADLY, workflow
 
 log = structlog.get_logger(__name__)
 
@@ -97,7 +98,7 @@ def evaluate_space(tenant_id: str, evaluation_id: str) -> None:
     _search_questions(tenant_id, evaluation_id)
 
 
-@step(name="search_questions", retries_allowed=True, max_attempts=3)
+@lasting_step("search_questions")
 def _search_questions(tenant_id: str, evaluation_id: str) -> None:
     evaluate(workshop(), tenant_id, evaluation_id)
 

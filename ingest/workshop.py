@@ -5,7 +5,7 @@ Job steps are plain functions that DBOS calls by name, so they reach it through 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial
@@ -17,6 +17,7 @@ import structlog
 
 from accounts import webhooks
 from ingest.children import ChildPool, PoolClosed
+from ingest.gpu import has_gpu
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
 from rag.generation import LoadedEmbedder
@@ -32,7 +33,7 @@ from store.blobs import Blobs
 from store.database import Connection, Database
 from store.errors import ParleyError, Unavailable
 from store.jobs import Jobs, QueuePlan
-from store.settings import Settings
+from store.settings import WORK, Settings, Work
 
 log = structlog.get_logger(__name__)
 
@@ -138,6 +139,7 @@ class Workshop:
         self.models.close()  # and those that wait for a language model
         self.jobs.close()
         self.indexes.close()
+        self.jobs.fall_silent()
         self.database.close()
 
 
@@ -183,8 +185,8 @@ def workshop() -> Workshop:
     return _opened
 
 
-def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
-    """Opens everything; `works` tells whether this process takes jobs from the queues.
+def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Workshop:
+    """Opens everything; `takes` tells which work this process does.
 
     Raises Unavailable for a database that is not up to date, rag.index.IndexLocked where another process owns the
     embedded index, store.weights.ModelMissing for a model that the settings name and that is not installed.
@@ -199,7 +201,8 @@ def open_workshop(settings: Settings, *, works: bool = True) -> Workshop:
         log.warning("no embedding model is installed: searching by words alone (parley models pull)")
     reranker = choose_reranker(settings)
     indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
-    jobs = Jobs(settings, database, _queue_plans(settings), works=works)
+    queues = _queue_plans(settings)
+    jobs = Jobs(settings, database, queues, takes=takes, has_gpu=has_gpu(), index_name=indexes.name)
     local = not settings.qdrant_url or not settings.blob_url
     if local and (others := jobs.others()):
         raise Unavailable(
@@ -251,27 +254,30 @@ def _queue_plans(settings: Settings) -> list[QueuePlan]:
     # More than are read at once: a few large ones, or one client's many, keep no small one waiting.
     documents = 4 * settings.document_places
     return [
-        QueuePlan(CALLS_QUEUE, settings.call_places, places_per_partition=per_client),
+        QueuePlan(CALLS_QUEUE, settings.call_places, places_per_partition=per_client, work="speech"),
         QueuePlan(
             FETCHES_QUEUE,
             settings.fetch_places,
             places_per_partition=(settings.fetch_places + 1) // 2,
             is_urgent=False,
         ),
-        QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places)),
-        QueuePlan(_OLD_CALLS_QUEUE, per_client, is_urgent=False),
+        QueuePlan(SYNC_CALLS_QUEUE, max(1, settings.sync_places), work="speech"),
+        QueuePlan(_OLD_CALLS_QUEUE, per_client, is_urgent=False, work="speech"),
         QueuePlan(
             ANALYSES_QUEUE,
             settings.analysis_places,
             places_per_partition=(settings.analysis_places + 1) // 2,
             is_urgent=False,
+            work="analysis",
         ),
-        QueuePlan(DOCUMENTS_QUEUE, documents, places_per_partition=documents * 3 // 4),
-        QueuePlan(_OLD_DOCUMENTS_QUEUE, settings.document_places, is_urgent=False),
-        QueuePlan(RECORDINGS_QUEUE, settings.call_places, places_per_partition=per_client, is_urgent=False),
+        QueuePlan(DOCUMENTS_QUEUE, documents, places_per_partition=documents * 3 // 4, work="documents"),
+        QueuePlan(_OLD_DOCUMENTS_QUEUE, settings.document_places, is_urgent=False, work="documents"),
+        QueuePlan(
+            RECORDINGS_QUEUE, settings.call_places, places_per_partition=per_client, is_urgent=False, work="speech"
+        ),
         QueuePlan(EVALUATIONS_QUEUE, 2, places_per_partition=1, is_urgent=False),
         QueuePlan(EXPORTS_QUEUE, 2, places_per_partition=1, is_urgent=False),
-        QueuePlan(REFILL_QUEUE, 1, is_urgent=False),
+        QueuePlan(REFILL_QUEUE, 1, is_urgent=False, work="documents"),
         webhooks.queue_plan(settings),
     ]
 

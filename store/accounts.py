@@ -333,10 +333,13 @@ LIVE_KEY = (
 def find_by_key_hash(connection: Connection, key_hash: str) -> tuple[ApiKey, Tenant] | None:
     """The key that is not revoked and its tenant."""
     row = connection.execute(LIVE_KEY, {"key_hash": key_hash}).first()
-    if row is None:
-        return None
+    return None if row is None else key_and_tenant(row)
+
+
+def key_and_tenant(row: Sequence[Any]) -> tuple[ApiKey, Tenant]:
+    """Of a row that begins with the columns of `LIVE_KEY`."""
     of_key = len(_KEY_COLUMNS)
-    values = dict(zip(Tenant.__dataclass_fields__, row[of_key:], strict=True))
+    values = dict(zip(Tenant.__dataclass_fields__, row[of_key:], strict=False))  # more may stand behind them
     for name in ("features", "widget_origins"):
         values[name] = tuple(values[name])
     return ApiKey(*row[:of_key]), Tenant(**values)

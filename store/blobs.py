@@ -12,6 +12,7 @@ lifecycle rule there removes those.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -42,6 +43,7 @@ _PART_UPLOADS = 4
 _RETRY_S = 30
 _LISTED_AT_ONCE = 500
 STALE_UPLOAD_S = 24 * 3600
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class BlobMissing(Exception):
@@ -253,7 +255,8 @@ class Blobs:
             shutil.rmtree(self._folder / check_key(prefix), ignore_errors=True)
 
     def _open_spool(self) -> tuple[BinaryIO, Path]:
-        number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")
+        with _room_is_missed():
+            number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")
         return os.fdopen(number, "wb", buffering=_PIECE_BYTES), Path(name)
 
     def _publish(self, spooled: Path, key: str) -> None:
@@ -266,9 +269,10 @@ class Blobs:
             spooled.unlink()
             return
         target = self._folder / key
-        _make_folder(target.parent)
-        spooled.replace(target)
-        _sync_folder(target.parent)
+        with _room_is_missed():
+            _make_folder(target.parent)
+            spooled.replace(target)
+            _sync_folder(target.parent)
 
 
 class BlobWriter:
@@ -291,15 +295,17 @@ class BlobWriter:
         self.abort()
 
     def write(self, data: Data) -> None:
-        """Appends the bytes. Raises OSError where the disk is full."""
-        self.size += self._file.write(data)
+        """Appends the bytes. Raises Unavailable where the disk is full."""
+        with _room_is_missed():
+            self.size += self._file.write(data)
         self._digest.update(data)
 
     def commit(self) -> BlobInfo:
-        """Makes the blob visible and durable. May be tried again where the store was unavailable."""
+        """Makes the blob visible and durable. Raises Unavailable, and may be tried again then."""
         if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            with _room_is_missed():
+                self._file.flush()
+                os.fsync(self._file.fileno())
             self._file.close()
         self._blobs._publish(self._path, self.key)
         return BlobInfo(self.size, self._digest.hexdigest())
@@ -320,6 +326,16 @@ def check_key(key: str) -> str:
     ):
         raise ValueError(f"not a blob key: {key[:100]!r}")
     return key
+
+
+@contextlib.contextmanager
+def _room_is_missed() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise Unavailable("The server has no room for more files.", retry_after_s=60) from error
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,19 @@ metadata = sa.MetaData(
 )
 
 BUSY_TIMEOUT_MS = 20_000
+LOCK_TIMEOUT_S = 3
+_LOCK_NOT_AVAILABLE = ("55P03", "40P01")  # waited for too long, or by two for each other
+# What is sent is to be acknowledged within ten seconds, and an idle link to answer for itself about as soon.
+_PATIENCE = {
+    "connect_timeout": 5,
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 3,
+    "keepalives_count": 2,
+}
+_SERVERS_PATIENCE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+_AHEAD = timedelta(minutes=1)
+"""More than clocks of machines beside each other differ."""
 _SQLITE_AWAY = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -63,9 +76,32 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Id(sa.Uuid[str]):
+    """A UUID whose Python side is a string. SQLite keeps 32 hexadecimal digits, which get their hyphens back without a
+    `uuid.UUID` on the way: that was a thirtieth of a cheap request."""
+
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(as_uuid=False)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        if dialect.name == "sqlite":
+            return _with_hyphens
+        return super().result_processor(dialect, coltype)  # type: ignore[no-untyped-call]
+
+
+def _with_hyphens(digits: str | None) -> str | None:
+    if digits is None:
+        return None
+    if len(digits) != 32:
+        raise ValueError(f"{digits[:50]!r} is no UUID as SQLite keeps it")
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
 def id_column(name: str, *arguments: Any, **options: Any) -> sa.Column[str]:
     """A UUID column whose Python side is a string."""
-    return sa.Column(name, sa.Uuid(as_uuid=False), *arguments, **options)
+    return sa.Column(name, Id(), *arguments, **options)
 
 
 def time_column(name: str, **options: Any) -> sa.Column[datetime]:
@@ -74,6 +110,14 @@ def time_column(name: str, **options: Any) -> sa.Column[datetime]:
 
 def now() -> datetime:
     return datetime.now(UTC)
+
+
+def is_older(at: sa.ColumnElement[datetime], seconds: float) -> sa.ColumnElement[bool]:
+    """Whether so much time has gone by since; with 0, always. What comes from the future is old: the clock was set
+    back, or is another machine's."""
+    if not seconds:
+        return sa.true()
+    return sa.or_(at < now() - timedelta(seconds=seconds), at > now() + _AHEAD)
 
 
 class Database:
@@ -156,7 +200,11 @@ class Database:
     @contextmanager
     def restructure(self) -> Iterator[Connection]:
         """`write()` for migrations. SQLite changes a table by putting a new one in its place, and dropping the old one
-        would take along every row that refers to it: foreign keys are checked at the end instead."""
+        would take along every row that refers to it: foreign keys are checked at the end instead.
+
+        On PostgreSQL it waits for no lock longer than `LOCK_TIMEOUT_S`, since all who come after it wait behind it:
+        Unavailable lock_timeout, and nothing was changed.
+        """
         with _answering(), self.engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             assert raw is not None
@@ -164,6 +212,8 @@ class Database:
                 raw.execute("PRAGMA foreign_keys=OFF").close()
             try:
                 with connection.execution_options(parley_write=True).begin():
+                    if not self.is_sqlite:
+                        connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'")
                     yield connection
                     if self.is_sqlite:
                         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
@@ -196,16 +246,19 @@ def _answering() -> Iterator[None]:
         code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
         if code is not None and code & 0xFF not in _SQLITE_AWAY:
             raise
+        if getattr(getattr(error, "orig", None), "sqlstate", None) in _LOCK_NOT_AVAILABLE:
+            raise Unavailable("The database is locked.", code="lock_timeout", retry_after_s=5) from error
         raise Unavailable("The database does not answer.", retry_after_s=5) from error
 
 
-def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> Engine:
+def make_engine(url: str, *, synchronous: str, of_jobs: bool = False) -> Engine:
     """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma, writing over what it deletes.
 
-    `driver_begins` leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write: DBOS is written for that.
+    One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
+    transaction on PostgreSQL lies idle for a minute.
     """
     if not url.startswith("sqlite"):
-        return sa.create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True, hide_parameters=True)
+        return _postgresql_engine(url, of_jobs)
     path = sa.make_url(url).database
     assert path, "SQLite in memory has one owner and cannot be shared by threads"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -216,7 +269,7 @@ def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> E
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
         # None: transactions begin where SQLAlchemy says, not where the driver guesses.
-        connection.isolation_level = "IMMEDIATE" if driver_begins else None
+        connection.isolation_level = "IMMEDIATE" if of_jobs else None
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",
             "journal_mode=WAL",
@@ -231,10 +284,35 @@ def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> E
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        if driver_begins:
+        if of_jobs:
             return
-        immediate = connection.get_execution_options().get("parley_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+        if connection.get_execution_options().get("parley_write", False):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        # Nothing is locked yet, so nothing can fail, and by SQLAlchemy it costs as much as a short statement.
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        raw.execute("BEGIN").close()
+
+    return engine
+
+
+def _postgresql_engine(url: str, of_jobs: bool) -> Engine:
+    """With both sides soon aware of a link that is cut: by the systems' own bounds a request would wait a quarter of an
+    hour for its answer, and the server would keep the locks of who is gone for two hours."""
+    made = sa.make_url(url).set(drivername="postgresql+psycopg")
+    patience = {name: value for name, value in _PATIENCE.items() if name not in made.query}
+    engine = sa.create_engine(
+        made, pool_size=10, max_overflow=10, pool_pre_ping=True, hide_parameters=True, connect_args=patience
+    )
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
+        connection.autocommit = True
+        connection.execute(_SERVERS_PATIENCE)
+        if of_jobs:
+            connection.execute("SET idle_in_transaction_session_timeout = 60000")
+        connection.autocommit = False
 
     return engine
 
@@ -242,6 +320,20 @@ def make_engine(url: str, *, synchronous: str, driver_begins: bool = False) -> E
 def upsert(connection: Connection, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
     """An INSERT with ON CONFLICT, in the words of the connection's database."""
     return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+
+
+def put_all(connection: Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
+    """INSERT of many, each in the place of the row that has its primary key."""
+    if not rows:
+        return
+    statement = upsert(connection, table)
+    key = [column.name for column in table.primary_key.columns]
+    changed = {column.name: statement.excluded[column.name] for column in table.columns if column.name not in key}
+    if changed:
+        statement = statement.on_conflict_do_update(index_elements=key, set_=changed)
+    else:
+        statement = statement.on_conflict_do_nothing()
+    connection.execute(statement, rows)
 
 
 def insert_ignoring(connection: Connection, table: sa.Table, values: dict[str, Any]) -> bool:

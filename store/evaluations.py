@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from store.database import Connection, id_column, metadata, now, time_column
+from store.database import Connection, id_column, is_older, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
 
@@ -225,7 +225,7 @@ def list_unfinished(connection: Connection, *, older_than_s: float, limit: int =
     """(tenant id, evaluation id), oldest first."""
     rows = connection.execute(
         sa.select(evaluations.c.tenant_id, evaluations.c.id)
-        .where(evaluations.c.status.in_(UNFINISHED), evaluations.c.updated_at < now() - timedelta(seconds=older_than_s))
+        .where(evaluations.c.status.in_(UNFINISHED), is_older(evaluations.c.updated_at, older_than_s))
         .order_by(evaluations.c.updated_at)
         .limit(limit)
     )

@@ -1,4 +1,4 @@
-"""Durable jobs on DBOS: queues, stable executor ids, heartbeats, takeover of the dead, and the sweeper.
+"""Durable jobs on DBOS: queues, stable executor ids, takeover of the dead, and the sweeper.
 
 A job's workflow id is the id of its row, so starting it twice is harmless. A step that was finished is not run
 again after a crash; the one in flight is, so every effect is keyed.
@@ -7,38 +7,40 @@ again after a crash; the one in flight is, so every effect is keyed.
 from __future__ import annotations
 
 import fcntl
-import os
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import Context
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
 
-import sqlalchemy as sa
 import structlog
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos import (
+    DBOS,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    PropagateOtelContext,
+    SetEnqueueOptions,
+    SetWorkflowID,
+)
 from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
 
-from store.database import Database, make_engine, metadata, now, time_column
-from store.errors import Unavailable
+from store import heartbeats, traces
+from store.database import Database, make_engine, now
+from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
-from store.settings import Settings
+from store.heartbeats import Listener, Worker, live_workers
+from store.job_records import JobRecords, Unfinished
+from store.settings import WORK, Settings, Work
 
 log = structlog.get_logger(__name__)
 
-# Pinned: with DBOS's default, a hash of the workflows' code, any release would strand the jobs in flight.
+# Pinned: with DBOS's default, a hash of the workflows' code, any release would strand the jobs in flight. Where a
+# release has other steps than the one that began a job, the job begins again; so a step whose result changes its form
+# gets another name.
 APPLICATION_VERSION = "1"
-
-workers = sa.Table(
-    "workers",
-    metadata,
-    sa.Column("executor_id", sa.String(200), primary_key=True),
-    sa.Column("process_id", sa.Integer, nullable=False),
-    time_column("last_seen_at", nullable=False),
-)
 
 workflow = DBOS.workflow
 step = DBOS.step
@@ -63,12 +65,24 @@ class QueuePlan:
     places: int
     places_per_partition: int | None = None
     is_urgent: bool = True
+    work: Work = "errands"
 
 
 class Jobs:
     """The job runtime of one process. Made once: DBOS keeps its registry for the whole process."""
 
-    def __init__(self, settings: Settings, database: Database, queues: Iterable[QueuePlan], *, works: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        queues: Iterable[QueuePlan],
+        *,
+        takes: Collection[Work] = WORK,
+        has_gpu: bool = False,
+        index_name: str | None = None,
+    ) -> None:
+        """`takes`: which work this process does; none for one that only accepts it. `has_gpu` and `index_name` are told
+        to others."""
         self._settings = settings
         self._database = database
         self._sweeps: list[Callable[[], object]] = []
@@ -76,25 +90,29 @@ class Jobs:
         self._threads: list[threading.Thread] = []
         self._slot: IO[str] | None = None
         self.executor_id = settings.executor_id or self._claim_executor_id()
-        self._works = works
+        self._listener = Listener(self.executor_id, after_s=settings.takeover_after_s)
+        self._takes = tuple(work for work in WORK if work in takes)
+        self._index_name = index_name
+        self._told = (*self._takes, heartbeats.GPU) if has_gpu and self._takes else self._takes
         config: DBOSConfig = {
             "name": "parley",
             "executor_id": self.executor_id,
             "application_version": APPLICATION_VERSION,
             "serializer": DBOSPortableJSONSerializer(),
             "notification_listener_polling_interval_sec": settings.job_poll_s,
-            "enable_otlp": False,
+            "enable_otlp": traces.are_on(),  # a span of each job and step, part of the trace of who accepted it
+            "otel_attribute_format": "semconv",
             "log_level": "ERROR",
             "console_log_level": "ERROR",
         }
         url = settings.jobs_database_url or self._default_url()
-        if url.startswith("sqlite"):
-            config["system_database_url"] = url
-            config["system_database_engine"] = make_engine(url, synchronous="NORMAL", driver_begins=True)
-        else:
-            config["system_database_url"] = url
+        config["system_database_url"] = url
+        self._engine = make_engine(url, synchronous="NORMAL", of_jobs=True)
+        config["system_database_engine"] = self._engine
         DBOS(config=config)
         self._queues = tuple(queues)
+        self._queue_names = [plan.name for plan in self._queues]
+        self._records = JobRecords(self._engine)
 
     def _default_url(self) -> str:
         if self._database.is_sqlite:
@@ -118,14 +136,19 @@ class Jobs:
             return f"{socket.gethostname()}-{place}-{number}"
         raise Unavailable("no free worker slot in the data folder")
 
+    @property
+    def takes(self) -> tuple[Work, ...]:
+        """The work that this process does."""
+        return self._takes
+
+    def live(self) -> list[Worker]:
+        """The workers on this database whose heartbeat is fresh."""
+        with self._database.read() as connection:
+            return live_workers(connection, fresh_for_s=self._settings.takeover_after_s)
+
     def others(self) -> list[str]:
         """Other workers on the same database whose heartbeat is fresh."""
-        limit = now() - timedelta(seconds=self._settings.takeover_after_s)
-        query = sa.select(workers.c.executor_id).where(
-            workers.c.last_seen_at >= limit, workers.c.executor_id != self.executor_id
-        )
-        with self._database.read() as connection:
-            return [row[0] for row in connection.execute(query)]
+        return [each.executor_id for each in self.live() if each.executor_id != self.executor_id]
 
     def add_sweep(self, sweep: Callable[[], object]) -> None:
         """`sweep` is called every `sweep_s`: it starts or ends rows that a crash left behind."""
@@ -134,7 +157,7 @@ class Jobs:
     def launch(self) -> None:
         """Recovers this executor's jobs and begins to work on the queues."""
         self._beat()
-        DBOS.listen_queues([queue.name for queue in self._queues] if self._works else [])
+        DBOS.listen_queues([queue.name for queue in self._queues if queue.work in self._takes])
         DBOS.launch()
         for plan in self._queues:
             DBOS.register_queue(
@@ -142,12 +165,15 @@ class Jobs:
                 worker_concurrency=plan.places,
                 partition_worker_concurrency=plan.places_per_partition,
                 polling_interval_sec=self._settings.job_poll_s * (1 if plan.is_urgent else _TIMES_LONGER),
-                on_conflict="always_update",
+                # Who works says how much; who only puts jobs in may be set otherwise.
+                on_conflict="always_update" if self._takes else "never_update",
             )
-        if self._works:
-            self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
+        self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
+        if self._takes:
             self._every(self._settings.heartbeat_s, self._take_over, "takeover")
-            self._every(self._settings.sweep_s, self._sweep, "sweeper")
+            self.add_sweep(self._begin_changed_again)
+            self.add_sweep(self._forget_ended)
+        self._every(self._settings.sweep_s, self._sweep, "sweeper")
 
     @property
     def is_closing(self) -> bool:
@@ -155,11 +181,13 @@ class Jobs:
         return self._stop.is_set()
 
     def close(self) -> None:
-        """Lets go without waiting for jobs: what is unfinished goes on at the next start."""
+        """Lets go without waiting for jobs: what is unfinished goes on at the next start, or with another worker after
+        `fall_silent`."""
         self._stop.set()
         for thread in self._threads:
             thread.join(timeout=2)
         DBOS.destroy(workflow_completion_timeout_sec=0)
+        self._engine.dispose()
         if self._slot is not None:
             self._slot.close()
 
@@ -180,9 +208,11 @@ class Jobs:
         partitioned = next(plan.places_per_partition is not None for plan in self._queues if plan.name == queue)
         assert partitioned == (partition is not None), "else the job would never be taken"
 
+        trace = PropagateOtelContext(traces.current()) if traces.are_on() else nullcontext()
+
         def enqueue_now() -> None:
             options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)
-            with SetWorkflowID(workflow_id), options:
+            with SetWorkflowID(workflow_id), options, trace:
                 DBOS.enqueue_workflow(queue, function, *arguments)
 
         # DBOS lets no step start a job. Its id makes it harmless when the step runs again, so the step is hidden from
@@ -191,8 +221,13 @@ class Jobs:
 
     def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
         """DBOS's status of each workflow that is known."""
+        self._begin_changed_again()  # else whoever asks takes them for ended
         found = DBOS.list_workflows(workflow_ids=workflow_ids, load_input=False, load_output=False)
         return {status.workflow_id: status.status for status in found}
+
+    def unfinished(self) -> list[Unfinished]:
+        """The jobs of each queue that have not ended. Raises what the database raises."""
+        return self._records.unfinished(self._queue_names)
 
     def forget(self, tenant_id: str, subject_ids: Collection[str] | None = None) -> int:
         """Ends an account's jobs and deletes what is recorded of them, texts included; with ids, of those subjects
@@ -210,12 +245,7 @@ class Jobs:
 
     def ready(self) -> bool:
         """True while the heartbeat of this process is fresh."""
-        with self._database.read() as connection:
-            seen = connection.execute(
-                sa.select(workers.c.last_seen_at).where(workers.c.executor_id == self.executor_id)
-            ).scalar_one_or_none()
-        fresh_for = timedelta(seconds=self._settings.takeover_after_s)
-        return not self._works or (seen is not None and now() - seen < fresh_for)
+        return self.executor_id in (each.executor_id for each in self.live())
 
     def _every(self, seconds: float, function: Callable[[], None], name: str) -> None:
         def loop() -> None:
@@ -231,37 +261,35 @@ class Jobs:
         self._threads.append(thread)
 
     def _beat(self) -> None:
-        if not self._works:
-            return
-        values = {"process_id": os.getpid(), "last_seen_at": now()}
-        mine = workers.c.executor_id == self.executor_id
         with self._database.write(durable=False) as connection:
-            if connection.execute(sa.update(workers).where(mine).values(**values)).rowcount == 0:
-                connection.execute(sa.insert(workers).values(executor_id=self.executor_id, **values))
+            if not self._stop.is_set():  # one that was late would undo `fall_silent`
+                heartbeats.beat(connection, self.executor_id, self._told, self._index_name)
+
+    def fall_silent(self) -> None:
+        """The last of a process, when nothing of it works any more: another may take up its jobs at once."""
+        # Where the database is away, they wait until the others miss its heartbeat.
+        with suppress(ParleyError), self._database.write(durable=False) as connection:
+            heartbeats.say_farewell(connection, self.executor_id)
 
     def _take_over(self) -> None:
-        """Puts the pending jobs of workers that fell silent back into their queues."""
-        limit = now() - timedelta(seconds=self._settings.takeover_after_s)
+        """Puts the pending jobs of workers that fell silent back into their queues. One taker at a time has a worker's
+        row, and a worker that comes back waits for it with its first beat: else a job could be put back that another
+        has begun meanwhile."""
         with self._database.read() as connection:
-            query = sa.select(workers.c.executor_id).where(
-                workers.c.last_seen_at < limit, workers.c.executor_id != self.executor_id
-            )
-            silent = [row[0] for row in connection.execute(query)]
-        if not silent:
-            return
-        pending = DBOS.list_workflows(status="PENDING", executor_id=silent, load_input=False, load_output=False)
-        for queue in self._queues:
-            ids = [status.workflow_id for status in pending if status.queue_name == queue.name]
-            if ids:
-                log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=silent)
-                DBOS.resume_workflows(ids, queue_name=queue.name)
-        with self._database.write(durable=False) as connection, suppress(sa.exc.OperationalError):
-            connection.execute(
-                sa.delete(workers).where(workers.c.executor_id.in_(silent), workers.c.last_seen_at < limit)
-            )
+            if not self._listener.silent(connection):
+                return
+        with self._database.write(durable=False) as connection:
+            gone = self._listener.hold_silent(connection)
+            pending = DBOS.list_workflows(status="PENDING", executor_id=gone, load_input=False, load_output=False)
+            for queue in self._queues:
+                ids = [status.workflow_id for status in pending if status.queue_name == queue.name]
+                if ids:
+                    log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=gone)
+                    DBOS.resume_workflows(ids, queue_name=queue.name)
+            heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:
-        for sweep in (*self._sweeps, self._forget_ended):
+        for sweep in self._sweeps:
             if self._stop.is_set():
                 return
             try:
@@ -269,6 +297,10 @@ class Jobs:
             # One that fails, for whatever reason, must not keep the others from their work.
             except Exception:
                 log.exception("a sweep failed", sweep=getattr(sweep, "__qualname__", str(sweep)))
+
+    def _begin_changed_again(self) -> None:
+        if begun := self._records.begin_changed_again(self._queue_names):
+            log.warning("jobs of another release begin again, since their steps are others now", jobs=begun[:100])
 
     def _forget_ended(self) -> None:
         """Deletes the records of jobs that ended a while ago: they hold texts that live elsewhere too. In batches, so

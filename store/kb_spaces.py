@@ -96,12 +96,18 @@ def list_spaces(
     tenant_id: str, connection: Connection, *, limit: int, offset: int = 0, among: Collection[str] | None = None
 ) -> tuple[list[Space], int]:
     """A page in the order of creation, and the number of all; `among` bounds both to these spaces."""
-    query, total = _PAGE, _COUNT
-    if among is not None:
-        query, total = query.where(spaces.c.id.in_(among)), total.where(spaces.c.id.in_(among))
-    asked = {"tenant_id": tenant_id}
-    rows = connection.execute(query, {**asked, "limit": limit, "offset": offset})
-    return [Space(*row) for row in rows], connection.execute(total, asked).scalar_one()
+    rows = page_of_spaces(tenant_id, connection, limit=limit, offset=offset, among=among)
+    total = _COUNT if among is None else _COUNT.where(spaces.c.id.in_(among))
+    return rows, connection.execute(total, {"tenant_id": tenant_id}).scalar_one()
+
+
+def page_of_spaces(
+    tenant_id: str, connection: Connection, *, limit: int, offset: int = 0, among: Collection[str] | None = None
+) -> list[Space]:
+    """As `list_spaces`, without the number of all."""
+    query = _PAGE if among is None else _PAGE.where(spaces.c.id.in_(among))
+    rows = connection.execute(query, {"tenant_id": tenant_id, "limit": limit, "offset": offset})
+    return [Space(*row) for row in rows]
 
 
 def update_space(tenant_id: str, connection: Connection, space_id: str, **values: Any) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from store.database import id_column, insert_ignoring, metadata, now, time_column
+from store.database import id_column, insert_ignoring, is_older, metadata, now, time_column
 from store.scope import across_tenants
 
 documents = sa.Table(
@@ -403,7 +403,7 @@ def list_unfinished(connection: Connection, *, older_than_s: float, limit: int =
     """Documents that were accepted and have not ended, oldest first."""
     rows = connection.execute(
         sa.select(documents)
-        .where(documents.c.status.in_(UNFINISHED), documents.c.updated_at < now() - timedelta(seconds=older_than_s))
+        .where(documents.c.status.in_(UNFINISHED), is_older(documents.c.updated_at, older_than_s))
         .order_by(documents.c.updated_at)
         .limit(limit)
     )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from store.database import Database
-from store.errors import InvalidRequest
+from store.errors import InvalidRequest, Unavailable
 from store.figures_refresh import fill_missing
 from store.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+_TRIES, _PAUSE_S = 20, 3.0
 
 
 def import_tables() -> None:
@@ -99,14 +105,33 @@ def open_current(settings: Settings) -> Iterator[Database]:
         database.close()
 
 
+def pending(database: Database) -> list[tuple[str, str]]:
+    """What `migrate` would run, in its order: (revision, what it is about)."""
+    before = current_revision(database)
+    found = []
+    for each in ScriptDirectory.from_config(_config()).walk_revisions():  # the newest first
+        if each.revision == before:
+            break
+        found.append((each.revision, each.doc))
+    return found[::-1]
+
+
 def migrate(database: Database, target: str = "head") -> tuple[str | None, str | None]:
     """Runs what is missing in one transaction, then makes what follows from the rows that are there: (revision before,
-    revision after)."""
+    revision after). Raises Unavailable lock_timeout where others did not let go of a table in `_TRIES` tries."""
     before = current_revision(database)
     config = _config()
-    with database.restructure() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, target)
+    for number in range(_TRIES):
+        try:
+            with database.restructure() as connection:
+                config.attributes["connection"] = connection
+                command.upgrade(config, target)
+            break
+        except Unavailable as error:
+            if error.code != "lock_timeout" or number + 1 == _TRIES:
+                raise
+            log.warning("a table is locked: tried again soon", seconds=_PAUSE_S)
+            time.sleep(_PAUSE_S)
     if is_current(database):
         _make_figures(database)
     return before, current_revision(database)

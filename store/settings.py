@@ -9,13 +9,19 @@ import os
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 CommaSeparated = Annotated[tuple[str, ...], NoDecode]
+
+Work = Literal["speech", "documents", "analysis", "vision", "errands"]
+"""What there is to do beside answering: recognising calls, reading documents, analysing conversations, watching
+cameras, and all else, as webhooks, fetching and exports."""
+WORK: tuple[Work, ...] = get_args(Work)
 _MIB = 1024 * 1024
+LONGEST_LEASE_S = 300.0
 
 
 def _default_cache_dir() -> Path:
@@ -80,7 +86,7 @@ class Settings(BaseSettings):
     camera_places: int = Field(0, ge=0, description="Camera streams that one process watches. 0: eight for each core.")
     camera_fps: float = Field(10.0, gt=0, le=60, description="Pictures a second of a stream that are looked at.")
     camera_lease_s: float = Field(
-        15.0, gt=1, description="Silence after which a worker's camera streams are taken over."
+        15.0, gt=1, le=LONGEST_LEASE_S, description="Silence after which a worker's camera streams are taken over."
     )
     vision_models: CommaSeparated = Field(
         (),
@@ -201,6 +207,11 @@ class Settings(BaseSettings):
         "", description="Speech engine. Empty: best available."
     )
     asr_model: str = Field("", description="A model of `parley models list`, or a folder. Empty: best available.")
+    asr_device: Literal["", "cpu", "cuda"] = Field(
+        "",
+        description="Where speech is recognised: `cpu`, or `cuda` (a GPU of NVIDIA; a worker that has none then leaves "
+        "calls to those that do). Empty: on a GPU where there is one.",
+    )
     asr_threads: int = Field(0, ge=0, description="Threads of the speech engine. 0: the machine's cores.")
     child_memory_bytes: int = Field(
         4096 * _MIB, ge=0, description="Address space of a child that looks at uploads or reads documents. 0: no limit."
@@ -235,8 +246,13 @@ class Settings(BaseSettings):
     )
 
     job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")
+    worker_takes: Annotated[tuple[Work, ...], NoDecode] = Field(
+        (),
+        description="What `parley serve --role worker` works on: of speech, documents, analysis, vision and errands "
+        "(webhooks, fetching, exports), comma-separated. Empty: all that this machine has the models for.",
+    )
     heartbeat_s: float = Field(5.0, gt=0, description="How often a worker says that it lives.")
-    takeover_after_s: float = Field(20.0, gt=0, description="Silence after which a worker's jobs are taken over.")
+    takeover_after_s: float = Field(15.0, gt=0, description="Silence after which a worker's jobs are taken over.")
     sweep_s: float = Field(10.0, gt=0, description="How often rows without a started job are looked for.")
     executor_id: str = Field("", description="Stable name of this worker. Empty: made from the host and the data dir.")
     shutdown_grace_s: float = Field(10.0, ge=0, description="How long requests may finish when the server stops.")
@@ -250,6 +266,7 @@ class Settings(BaseSettings):
         "camera_networks",
         "vision_models",
         "chat_models",
+        "worker_takes",
         "webhook_retry_schedule",
         "analysis_retry_schedule",
         mode="before",

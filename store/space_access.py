@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from store.accounts import LIVE_KEY, ApiKey, Tenant, key_and_tenant, tenants
 from store.database import Connection, id_column, metadata, now
 from store.kb_spaces import spaces
+from store.scope import across_tenants
 
 CHAT = "chat"
 KEY = "key"
@@ -89,6 +91,18 @@ _ALLOWED = (
     .where(spaces.c.tenant_id == sa.bindparam("tenant_id"), sa.or_(~spaces.c.is_limited, spaces.c.id.in_(_GRANTED)))
     .order_by(spaces.c.id)
 )
+
+
+_CALLER = LIVE_KEY.add_columns(
+    sa.exists(sa.select(spaces.c.id).where(spaces.c.tenant_id == tenants.c.id, spaces.c.is_limited))
+)
+
+
+@across_tenants("the key is what tells the tenant")
+def find_caller(connection: Connection, key_hash: str) -> tuple[ApiKey, Tenant, bool] | None:
+    """The key that is not revoked, its tenant, and whether any space of that one is limited."""
+    row = connection.execute(_CALLER, {"key_hash": key_hash}).first()
+    return None if row is None else (*key_and_tenant(row), bool(row[-1]))
 
 
 def allowed_spaces(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from store.database import id_column, metadata, now, time_column
+from store.database import id_column, is_older, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
 
@@ -25,7 +25,7 @@ transcription_tasks = sa.Table(
     sa.Column("blob_key", sa.String(300), nullable=False),
     sa.Column("file_name", sa.String(300), nullable=False),
     sa.Column("parameters", sa.JSON, nullable=False),
-    sa.Column("result", sa.JSON, nullable=True),
+    sa.Column("result", sa.JSON(none_as_null=True), nullable=True),
     sa.Column("audio_ms", sa.BigInteger, nullable=True),
     sa.Column("media_type", sa.String(100), nullable=True),
     sa.Column("size_bytes", sa.BigInteger, nullable=True),
@@ -158,7 +158,7 @@ def list_unfinished(connection: Connection, *, older_than_s: float, limit: int =
         sa.select(transcription_tasks.c.tenant_id, transcription_tasks.c.id)
         .where(
             transcription_tasks.c.status.in_(UNFINISHED),
-            transcription_tasks.c.created_at < now() - timedelta(seconds=older_than_s),
+            is_older(transcription_tasks.c.created_at, older_than_s),
         )
         .order_by(transcription_tasks.c.created_at)
         .limit(limit)

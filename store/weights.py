@@ -93,6 +93,25 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnFiles:
+    """A model that no index carries: its files lie in the models directory, or it is not there. An operator's own file
+    of that name, made otherwise, is taken too: the sha256 says which was measured."""
+
+    name: str
+    purpose: str
+    licence: str
+    files: tuple[ModelFile, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    def is_installed(self, settings: Settings) -> bool:
+        folder = settings.models_dir
+        return folder is not None and all((folder / file.path).is_file() for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
 class PullResult:
     """What became of one name. `problem` is empty when `path` holds the model (`name`, or what stood in for it)."""
 
@@ -123,6 +142,15 @@ def parse_catalog(text: str) -> tuple[Weights, ...]:
 def catalog() -> tuple[Weights, ...]:
     """Every model that Parley knows."""
     return parse_catalog(_LIST.read_text(encoding="utf-8"))
+
+
+@cache
+def own_files() -> tuple[OwnFiles, ...]:
+    """The models that come as an operator's own files."""
+    tables = tomllib.loads(_LIST.read_text(encoding="utf-8"))["own"]
+    return tuple(
+        OwnFiles(table["name"], table["purpose"], table["licence"], _parse_files(table["files"])) for table in tables
+    )
 
 
 def default_names() -> tuple[str, ...]:
@@ -299,8 +327,8 @@ def _parse_model(table: dict[str, Any]) -> Weights:
     )
 
 
-def _parse_source(kind: Any, table: dict[str, Any]) -> Source:
-    files = tuple(
+def _parse_files(rows: Sequence[dict[str, Any]]) -> tuple[ModelFile, ...]:
+    return tuple(
         ModelFile(
             _inside(file["path"]),
             int(file["size"]),
@@ -308,8 +336,12 @@ def _parse_source(kind: Any, table: dict[str, Any]) -> Source:
             _inside(file.get("remote", file["path"])),
             tuple(part for row in file.get("parts", ()) for part in _parse_parts(row)),
         )
-        for file in table["files"]
+        for file in rows
     )
+
+
+def _parse_source(kind: Any, table: dict[str, Any]) -> Source:
+    files = _parse_files(table["files"])
     if not files or (kind in _OF_PACKAGES and not all(file.parts for file in files)):
         raise ValueError("a source needs files, and a file from packages its parts")
     return Source(kind, files, table.get("repo", ""), table.get("revision", ""))

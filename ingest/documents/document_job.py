@@ -25,13 +25,14 @@ from ingest.documents.passages import document_passages
 from ingest.documents.reading import Read, ReadingStopped, read_document
 from ingest.documents.recording_charges import Heard
 from ingest.documents.recordings import Recording, hear_document
+from ingest.outages import closing_step, lasting_step
 from ingest.timelines import do_index_work
 from ingest.workshop import DOCUMENTS_QUEUE, FETCHES_QUEUE, RECORDINGS_QUEUE, Workshop, workshop
 from rag.chunking import Chunk
-from store import index_work, knowledge
+from store import index_work, knowledge, meters
 from store.database import Connection
 from store.index_work import DELETE_BLOB, SETTLE_DOCUMENT, IndexWork
-from store.jobs import ENDED_BADLY, step, workflow
+from store.jobs import ENDED_BADLY, workflow
 from store.knowledge import Document, StoredChunk
 
 log = structlog.get_logger(__name__)
@@ -114,7 +115,7 @@ def _index_all(tenant_id: str, document_id: str, run: int, fetched: Fetched, par
         _settle(tenant_id, document_id, run)
 
 
-@step(name="fetch_document", retries_allowed=True, max_attempts=3)
+@lasting_step("fetch_document")
 def _fetch(tenant_id: str, document_id: str, run: int) -> Fetched | None:
     """Where the document's bytes lie. None where the run is over."""
     house = workshop()
@@ -139,7 +140,7 @@ def _is_wanted(house: Workshop, tenant_id: str, document_id: str, run: int) -> b
     return document is not None and document.run == run and document.status in knowledge.UNFINISHED
 
 
-@step(name="parse_document", retries_allowed=True, max_attempts=3)
+@lasting_step("parse_document")
 def _parse(
     tenant_id: str, document_id: str, run: int, blob_key: str, file_name: str, charset: str | None = None
 ) -> Parsed | None:
@@ -164,7 +165,7 @@ def _parse(
     return _take_in(house, tenant_id, document_id, run, read, _READ)
 
 
-@step(name="hear_document", retries_allowed=True, max_attempts=3)
+@lasting_step("hear_document")
 def _hear(tenant_id: str, document_id: str, run: int, blob_key: str, file_name: str) -> Parsed | None:
     """`_parse`, of a recording."""
     house = workshop()
@@ -252,7 +253,7 @@ class _Telling:
             knowledge.advance(self._tenant_id, connection, *self._which, progress)
 
 
-@step(name="index_chunks", retries_allowed=True, max_attempts=8)
+@lasting_step("index_chunks")
 def _index(tenant_id: str, document_id: str, run: int, first: int, total: int) -> bool:
     """False where the run is over."""
     house = workshop()
@@ -267,7 +268,7 @@ def _index(tenant_id: str, document_id: str, run: int, first: int, total: int) -
         return knowledge.advance(tenant_id, connection, document_id, run, progress)
 
 
-@step(name="finish_document", retries_allowed=True, max_attempts=5)
+@closing_step("finish_document")
 def _finish(
     tenant_id: str, document_id: str, run: int, chunk_count: int, fetched: Fetched, heard: Heard | None = None
 ) -> bool:
@@ -292,6 +293,8 @@ def _finish(
                     )
                 )
             delivery = _emit(tenant_id, connection, document_id, run)
+    if done:
+        meters.ended("document", "success")
     webhooks.start(delivery)
     for work in works:
         _do(house, work)
@@ -314,7 +317,7 @@ def _do(house: Workshop, work: IndexWork) -> None:
         log.exception("what a document's version left behind is not cleared yet", document_id=work.subject_id)
 
 
-@step(name="fail_document", retries_allowed=True, max_attempts=5)
+@closing_step("fail_document")
 def _fail(tenant_id: str, document_id: str, run: int, code: str, message: str) -> None:
     house = workshop()
     # First: who sees the error finds nothing left of the run.
@@ -329,11 +332,13 @@ def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: 
     delivery = work = None
     values = {"status": "error", "error_code": code, "error_message": message, "progress": 1.0}
     with house.database.write() as connection:
-        if knowledge.update_document(tenant_id, connection, document_id, run, **values):
+        if ends := knowledge.update_document(tenant_id, connection, document_id, run, **values):
             knowledge.drop_chunks(tenant_id, connection, document_id, run)
             recording_charges.release(tenant_id, connection, document_id, run)
             work = index_work.add(tenant_id, connection, action=SETTLE_DOCUMENT, subject_id=document_id)
             delivery = _emit(tenant_id, connection, document_id, run)
+    if ends:
+        meters.ended("document", "error")
     webhooks.start(delivery)
     if work is not None:
         _do(house, work)
@@ -355,7 +360,7 @@ def _emit(tenant_id: str, connection: Connection, document_id: str, run: int) ->
     )
 
 
-@step(name="settle_document", retries_allowed=True, max_attempts=5)
+@closing_step("settle_document")
 def _settle(tenant_id: str, document_id: str, run: int) -> None:
     """Takes away what a run that is over has left."""
     house = workshop()

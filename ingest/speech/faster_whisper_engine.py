@@ -1,4 +1,5 @@
-"""Whisper by CTranslate2, int8 on the CPU: the quick pass over many windows, and the careful one over a stretch.
+"""Whisper by CTranslate2, int8 on the CPU or float16 on a GPU: the quick pass over many windows, and the careful one
+over a stretch.
 
 The quick pass is faster-whisper's batch without what costs and is not needed: text tokens alone, one alignment for the
 times of all words, windows encoded one at a time by two workers. Measured on 807 s of Russian and 427 s of English
@@ -33,11 +34,12 @@ class FasterWhisper:
     def __init__(self, engine: Engine) -> None:
         from faster_whisper import WhisperModel
 
-        self._workers = min(_WORKERS, engine.threads)
+        on_cpu = engine.device == "cpu"
+        self._workers = min(_WORKERS, engine.threads) if on_cpu else 1
         self._model = WhisperModel(
             str(loadable(engine)),
-            device="cpu",
-            compute_type="int8",
+            device=engine.device,
+            compute_type="int8" if on_cpu else "float16",
             cpu_threads=engine.threads // self._workers,
             num_workers=self._workers,
             local_files_only=True,
@@ -46,6 +48,8 @@ class FasterWhisper:
         """What was encoded to find the language, for when its words are asked for: half the work on a short file."""
 
     def languages(self, sounds: Sequence[Sound]) -> dict[str, float]:
+        from faster_whisper.transcribe import get_ctranslate2_storage
+
         totals: defaultdict[str, float] = defaultdict(float)
         if not self._model.model.is_multilingual:
             return {"en": 1.0}
@@ -53,7 +57,7 @@ class FasterWhisper:
         for sound in sounds:
             encoded = self._encode(sound)
             self._known[_digest(sound)] = encoded
-            [likely] = self._model.model.detect_language(_view(encoded))
+            [likely] = self._model.model.detect_language(get_ctranslate2_storage(encoded))
             for token, probability in likely:
                 totals[token.strip("<|>")] += probability / len(sounds)
         return dict(totals)
@@ -74,22 +78,23 @@ class FasterWhisper:
         """One at a time: a batch is no faster here, and attention over 30 s is what takes memory."""
         import numpy as np
         from faster_whisper.audio import pad_or_trim
+        from faster_whisper.transcribe import get_ctranslate2_storage
 
         known = self._known.pop(_digest(sound), None)
         if known is not None:
             return known
         features = pad_or_trim(self._model.feature_extractor(sound)[..., :-1])
-        return np.array(self._model.encode(features))
+        return np.array(self._model.model.encode(get_ctranslate2_storage(features[None]), to_cpu=True))
 
     def _decode(
         self, sounds: Sequence[Sound], encoded: Sequence[Any], group: range, language: str
     ) -> list[list[TimedWord]]:
         import numpy as np
         from faster_whisper.tokenizer import Tokenizer
-        from faster_whisper.transcribe import merge_punctuations
+        from faster_whisper.transcribe import get_ctranslate2_storage, merge_punctuations
 
         model = self._model
-        states = _view(np.concatenate([encoded[number] for number in group]))
+        states = get_ctranslate2_storage(np.concatenate([encoded[number] for number in group]))
         samples = [len(sounds[number]) for number in group]
         tokenizer = Tokenizer(model.hf_tokenizer, model.model.is_multilingual, task="transcribe", language=language)
         prompt = model.get_prompt(tokenizer, [], without_timestamps=True)
@@ -129,9 +134,3 @@ class FasterWhisper:
 
 def _digest(sound: Sound) -> int:
     return zlib.crc32(sound.tobytes()) << 32 | len(sound)
-
-
-def _view(encoded: Any) -> Any:
-    from ctranslate2 import StorageView  # type: ignore[import-untyped]
-
-    return StorageView.from_array(encoded)

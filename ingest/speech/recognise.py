@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from ingest.gpu import has_gpu
 from store import weights
 from store.settings import Settings
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Sound = npt.NDArray[np.float32]
 
 Kind = Literal["faster-whisper", "whisper-timestamped"]
+Device = Literal["cpu", "cuda"]
 
 BEST_FIRST = ("whisper-small", "whisper-base")
 _MODEST_FIRST = ("whisper-base", "whisper-small")
@@ -39,6 +41,14 @@ class EngineMissing(weights.ModelMissing):
             "or leave PARLEY_ASR_ENGINE empty.",
         )
         self.name = name
+
+
+class GpuMissing(weights.ModelMissing):
+    """The settings want speech recognised on a GPU, and this machine has none."""
+
+    def __init__(self) -> None:
+        Exception.__init__(self, "Speech is to be recognised on a GPU (PARLEY_ASR_DEVICE), and this machine has none.")
+        self.name = "cuda"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,7 @@ class Engine:
     threads: int
     kind: Kind = "faster-whisper"
     cache: str = ""
+    device: Device = "cpu"
 
 
 class Recogniser(Protocol):
@@ -78,7 +89,7 @@ class Recogniser(Protocol):
 def choose_engine(settings: Settings) -> Engine:
     """The engine and model that the settings ask for, or the best there is.
 
-    Raises weights.ModelMissing: the model's files, or the engine's package, are not installed.
+    Raises weights.ModelMissing: the model's files, the engine's package, or the GPU that is asked for are not there.
     """
     kind: Kind = settings.asr_engine or "faster-whisper"
     if kind == "whisper-timestamped":
@@ -87,10 +98,22 @@ def choose_engine(settings: Settings) -> Engine:
         require_installed()
     threads = settings.asr_threads or len(os.sched_getaffinity(0))
     cache = settings.cache_dir.expanduser() / "converted"
-    return Engine(str(_model_folder(settings)), threads, kind, str(cache.absolute()))
+    device = _device(settings)
+    return Engine(str(_model_folder(settings, device)), threads, kind, str(cache.absolute()), device)
 
 
-def _model_folder(settings: Settings) -> Path:
+def is_usable(engine: Engine) -> bool:
+    """Whether this machine has what another one chose."""
+    return Path(engine.model_path).is_dir() and (engine.device == "cpu" or has_gpu())
+
+
+def _device(settings: Settings) -> Device:
+    if settings.asr_device == "cuda" and not has_gpu():
+        raise GpuMissing
+    return "cuda" if settings.asr_device != "cpu" and has_gpu() else "cpu"
+
+
+def _model_folder(settings: Settings, device: Device) -> Path:
     wanted = settings.asr_model
     if wanted and Path(wanted).is_dir():
         return Path(wanted).absolute()
@@ -99,14 +122,14 @@ def _model_folder(settings: Settings) -> Path:
             return weights.require(settings, wanted)
         except KeyError:
             raise weights.ModelMissing(wanted) from None
-    for name in _names():
+    for name in _names(device):
         folder = weights.find(settings, name)
         if folder is not None:
             return folder
     raise weights.ModelMissing(_MODEST_FIRST[0])
 
 
-def _names() -> tuple[str, ...]:
+def _names(device: Device) -> tuple[str, ...]:
     """Models from the best to the least for this machine.
 
     Whisper small makes a quarter fewer errors than base for three times the work and twice the memory: on
@@ -114,7 +137,7 @@ def _names() -> tuple[str, ...]:
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     strong = len(os.sched_getaffinity(0)) >= _CORES_FOR_THE_BEST and memory >= _MEMORY_FOR_THE_BEST
-    return BEST_FIRST if strong else _MODEST_FIRST
+    return BEST_FIRST if strong or device == "cuda" else _MODEST_FIRST
 
 
 def loadable(engine: Engine) -> Path:

@@ -30,7 +30,7 @@ _SENTENCE_CUT_S = 5.0
 _UNHEARD_MS = 1000
 _LANGUAGE_WINDOWS = 5
 _USUAL_LANGUAGES = ("ru", "en")
-_SURE_OF_ANOTHER = 0.7
+_SURE_OF_ANOTHER = 0.8
 
 
 class Word(TypedDict):

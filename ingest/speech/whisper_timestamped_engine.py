@@ -1,4 +1,5 @@
-"""Whisper by whisper-timestamped: openai-whisper in float32, with word times and a confidence for each word.
+"""Whisper by whisper-timestamped: openai-whisper in float32 (float16 on a GPU), with word times and a confidence for
+each word.
 
 An optional extra, since its licence is GPL-3, and imported only where it is used, in a child process. By its own
 defaults it hears a whole file, each window conditioned on the text before, and loops on telephone speech. Here it gets
@@ -34,7 +35,9 @@ class WhisperTimestamped:
         require_installed()
         import torch
 
-        self._model: Any = whisper_checkpoint.load(loadable(engine))
+        # The torch that is installed may be one without CUDA.
+        device = engine.device if torch.cuda.is_available() else "cpu"
+        self._model: Any = whisper_checkpoint.load(loadable(engine)).to(device)
         torch.set_num_threads(engine.threads)
 
     def languages(self, sounds: Sequence[Sound]) -> dict[str, float]:
@@ -44,7 +47,8 @@ class WhisperTimestamped:
         if not self._model.is_multilingual:
             return {"en": 1.0}
         for sound in sounds:
-            spectrogram = whisper.log_mel_spectrogram(whisper.pad_or_trim(sound), self._model.dims.n_mels)
+            padded = whisper.pad_or_trim(sound)
+            spectrogram = whisper.log_mel_spectrogram(padded, self._model.dims.n_mels, device=self._model.device)
             _, probabilities = self._model.detect_language(spectrogram)
             for language, probability in probabilities.items():
                 totals[language] += probability / len(sounds)

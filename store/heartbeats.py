@@ -1,0 +1,121 @@
+"""Workers say in the database that they live, and what they take; who is not heard any more is told from who is."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from store.database import Connection, metadata, now, time_column
+
+GPU = "gpu"
+"""Among what a worker takes: that its models of speech run on one."""
+workers = sa.Table(
+    "workers",
+    metadata,
+    sa.Column("executor_id", sa.String(200), primary_key=True),
+    sa.Column("process_id", sa.Integer, nullable=False),
+    time_column("last_seen_at", nullable=False),
+    # Of `WORK`, and GPU; none is told of by workers of the release before.
+    sa.Column("takes", sa.JSON, nullable=False, server_default="[]"),
+    # Named by its embedding model; none is told of by processes of the release before.
+    sa.Column("index_name", sa.String(200)),
+)
+
+_FAREWELL = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process whose heartbeat is fresh; what it takes: kinds of `WORK`, and GPU where its machine has one; and the
+    index that it fills and searches, which is named by its embedding model."""
+
+    executor_id: str
+    process_id: int
+    last_seen_at: datetime
+    takes: tuple[str, ...]
+    index_name: str | None
+
+
+def beat(connection: Connection, executor_id: str, takes: Sequence[str], index_name: str | None) -> None:
+    values = {
+        "process_id": os.getpid(),
+        "last_seen_at": _ago(connection, 0.0),
+        "takes": list(takes),
+        "index_name": index_name,
+    }
+    mine = sa.update(workers).where(workers.c.executor_id == executor_id).values(**values)
+    if connection.execute(mine).rowcount == 0:
+        connection.execute(sa.insert(workers).values(executor_id=executor_id, **values))
+
+
+def say_farewell(connection: Connection, executor_id: str) -> None:
+    """The last of a worker: nobody waits for its next beat."""
+    connection.execute(sa.update(workers).where(workers.c.executor_id == executor_id).values(last_seen_at=_FAREWELL))
+
+
+def forget(connection: Connection, executor_ids: Collection[str]) -> None:
+    connection.execute(sa.delete(workers).where(workers.c.executor_id.in_(executor_ids)))
+
+
+def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
+    """The workers that were heard within so many seconds, by name."""
+    query = (
+        sa.select(*(workers.c[name] for name in Worker.__dataclass_fields__))
+        .where(workers.c.last_seen_at >= _ago(connection, fresh_for_s))
+        .order_by(workers.c.executor_id)
+    )
+    rows = connection.execute(query)
+    return [Worker(row.executor_id, row.process_id, row.last_seen_at, tuple(row.takes), row.index_name) for row in rows]
+
+
+def heard_since(connection: Connection) -> datetime | None:
+    """When a worker was heard last."""
+    found: datetime | None = connection.execute(sa.select(sa.func.max(workers.c.last_seen_at))).scalar()
+    return found
+
+
+def _ago(connection: Connection, seconds: float) -> Any:
+    """A moment by the database's clock, which machines have in common; SQLite has one machine alone."""
+    if connection.dialect.name == "sqlite":
+        return now() - timedelta(seconds=seconds)
+    return sa.func.clock_timestamp() - timedelta(seconds=seconds)
+
+
+class Listener:
+    """Tells which workers fell silent: those whose heartbeat it has not seen change for `after_s` of its own running
+    time. Clocks that are set forward or back so make nobody silent, and keep nobody alive."""
+
+    def __init__(self, executor_id: str, *, after_s: float) -> None:
+        """`executor_id`: who listens, and is never silent to itself."""
+        self._others = workers.c.executor_id != executor_id
+        self._after_s = after_s
+        self._heard: dict[str, tuple[datetime, float]] = {}  # worker: its last beat, and when that was seen first
+
+    def silent(self, connection: Connection) -> list[str]:
+        beats = self._beats(connection, sa.select(workers))
+        seen = time.monotonic()
+        for worker, last in beats.items():
+            if self._heard.get(worker, (None, 0.0))[0] != last:
+                self._heard[worker] = (last, seen)
+        for worker in self._heard.keys() - beats.keys():
+            del self._heard[worker]
+        return [worker for worker, last in beats.items() if self._is_silent(worker, last, seen)]
+
+    def hold_silent(self, connection: Connection) -> list[str]:
+        """Those of the silent that no other taker holds, each held until the transaction ends."""
+        beats = self._beats(connection, sa.select(workers).with_for_update(skip_locked=True))
+        seen = time.monotonic()
+        return [worker for worker, last in beats.items() if self._is_silent(worker, last, seen)]
+
+    def _beats(self, connection: Connection, query: sa.Select[Any]) -> dict[str, datetime]:
+        return {row.executor_id: row.last_seen_at for row in connection.execute(query.where(self._others))}
+
+    def _is_silent(self, worker: str, last: datetime, seen: float) -> bool:
+        heard, since = self._heard.get(worker, (last, seen))
+        return last == _FAREWELL or (last == heard and seen - since > self._after_s)

@@ -1,0 +1,91 @@
+"""The tables in which DBOS records jobs, for what its own interface cannot tell or do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlalchemy as sa
+from dbos._error import DBOSUnexpectedStepError  # it has no public name
+
+State = Literal["waiting", "delayed", "running"]
+
+_UNFINISHED: dict[str, State] = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
+_STEP_DIFFERS = DBOSUnexpectedStepError.__name__
+"""How a job ends whose recorded steps are not those of the code that goes on with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Jobs of a queue that wait for a place, for their time, or are in work. The first has been so for `oldest_s`; of
+    those that wait for their time it is less than nothing."""
+
+    queue: str
+    state: State
+    count: int
+    oldest_s: float
+
+
+class JobRecords:
+    """On an engine of the database of jobs."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        schema = None if engine.dialect.name == "sqlite" else "dbos"
+        jobs = ("workflow_uuid", "queue_name", "status", "created_at", "updated_at", "completed_at")
+        times = ("started_at_epoch_ms", "delay_until_epoch_ms")
+        self._jobs = sa.table("workflow_status", *map(sa.column, (*jobs, *times)), schema=schema)
+        self._steps = sa.table("operation_outputs", sa.column("workflow_uuid"), schema=schema)
+        self._ends = sa.table("workflow_output", sa.column("workflow_uuid"), sa.column("error"), schema=schema)
+
+    def unfinished(self, queues: Collection[str]) -> list[Unfinished]:
+        """The jobs of each queue that have not ended. Raises what the database raises."""
+        jobs = self._jobs.c
+        since = sa.case(
+            (jobs.status == "PENDING", sa.func.coalesce(jobs.started_at_epoch_ms, jobs.created_at)),
+            else_=sa.func.coalesce(jobs.delay_until_epoch_ms, jobs.created_at),
+        )
+        query = (
+            sa.select(jobs.queue_name, jobs.status, sa.func.count(), sa.func.min(since))
+            .where(jobs.status.in_(list(_UNFINISHED)), jobs.queue_name.in_(queues))
+            .group_by(jobs.queue_name, jobs.status)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        at_s = time.time()
+        return [
+            Unfinished(queue, _UNFINISHED[status], count, at_s - oldest / 1000) for queue, status, count, oldest in rows
+        ]
+
+    def begin_changed_again(self, queues: Collection[str]) -> list[str]:
+        """Puts the jobs back into their queues, without what is recorded of their steps, that one release began and
+        another could not go on with. Their ids. Any step may run twice, so to begin again costs time and nothing else.
+        """
+        jobs, ends = self._jobs.c, self._ends.c
+        query = sa.select(jobs.workflow_uuid).where(
+            jobs.status == "ERROR",
+            jobs.queue_name.in_(queues),
+            jobs.workflow_uuid == ends.workflow_uuid,
+            ends.error.contains(_STEP_DIFFERS, autoescape=True),
+        )
+        with self._engine.connect() as connection:
+            found: list[str] = list(connection.execute(query).scalars())
+        return [job_id for job_id in found if self._begin_again(job_id)]
+
+    def _begin_again(self, job_id: str) -> bool:
+        """False where another process did it a moment ago."""
+        waits = (
+            sa.update(self._jobs)
+            .where(self._jobs.c.workflow_uuid == job_id, self._jobs.c.status == "ERROR")
+            .values(
+                status="ENQUEUED", updated_at=round(time.time() * 1000), started_at_epoch_ms=None, completed_at=None
+            )
+        )
+        with self._engine.begin() as connection:
+            if connection.execute(waits).rowcount == 0:
+                return False
+            for recorded in (self._steps, self._ends):
+                connection.execute(sa.delete(recorded).where(recorded.c.workflow_uuid == job_id))
+        return True

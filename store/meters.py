@@ -1,0 +1,39 @@
+"""What a process counts for Prometheus, named by its conventions: base units in the names, `_total` for counters.
+
+Each process counts what it did itself; sums over all are the installation's. What is counted in a transaction that is
+taken back afterwards, or in a step that runs again after a crash, counts twice: these are for graphs and alarms, and
+the books are in the ledger.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from prometheus_client import Counter, Histogram
+
+_LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+
+ENDED = Counter("parley_work_ended_total", "Accepted work that ended, by what it was and how.", ["kind", "outcome"])
+SPEECH_SECONDS = Counter("parley_speech_seconds_total", "Seconds of speech that were recognised.")
+CHARGED = Counter("parley_charged_rub_total", "What accounts were charged, in roubles.", ["product"])
+WEBHOOK_ATTEMPTS = Counter("parley_webhook_attempts_total", "Tries to send a webhook.", ["outcome"])
+TOOL_SECONDS = Histogram(
+    "parley_mcp_tool_seconds",
+    "Time of agents' calls, from the request's admission to the tool's result.",
+    ["tool", "outcome"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+MODEL_SECONDS = Histogram(
+    "parley_model_seconds", "Time that language models took for an answer.", ["model", "outcome"], buckets=_LONG
+)
+CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
+CHILDREN_FAILED = Counter(
+    "parley_children_failed_total", "Work whose child process died, hung or ran out of memory.", ["pool"]
+)
+
+Kind = Literal["call", "document", "analysis"]
+Outcome = Literal["success", "error"]
+
+
+def ended(kind: Kind, outcome: Outcome) -> None:
+    ENDED.labels(kind, outcome).inc()
