@@ -27,6 +27,10 @@ BENCHES = (
     "vision_reading",
     "vision_scenarios",
     "vision_engines",
+    "costs",
+    "scale",
+    "workers",
+    "mixed",
 )
 
 

@@ -16,10 +16,12 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
+from bench.bounds import said
 from bench.bulk import fill_documents
 from bench.cabinet_data import Surroundings, fill_surroundings
 from bench.mcp_data import Company, Filled, fill
 from store.statistics import Statistics
+from tests.support.browser import CHROMIUM
 from tests.support.server import Account, RunningServer
 
 SLOWEST_MS = 500.0
@@ -43,7 +45,7 @@ def main() -> int:
             Statistics(server.database).sweep()
             time.sleep(SETTLES_S)  # the server's own housekeeping of so much that is new
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
                 holds = [
                     measured(browser, account, paths_of(filled, around, space_id, document_ids[0])),
                     first_page(browser, account),
@@ -144,11 +146,6 @@ def enter(page: Page, account: Account) -> None:
     page.goto(account.post("/public/v1/session-link").json()["url"])
     page.get_by_role("button").click()
     page.wait_for_url("**/cabinet")
-
-
-def said(bound: str, holds: bool) -> bool:
-    print(f"{bound}: {'holds' if holds else 'does NOT hold'}")
-    return holds
 
 
 if __name__ == "__main__":

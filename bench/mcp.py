@@ -21,6 +21,7 @@ from typing import Any
 
 import httpx2
 
+from bench.bounds import said
 from bench.bulk import fill_documents
 from bench.mcp_data import Company, Filled, fill
 from bench.mcp_load import OLDEST, VERSIONS, Served, ToolCalls
@@ -115,7 +116,8 @@ def one_client(ours: Served, filled: Filled, rounds: int) -> bool:
 
 
 def over_all(ours: Served, company: Company, filled: Filled, space_id: str, document_id: str) -> bool:
-    """Each tool over everything that there is, alone; the slowest of `TIMES` counts."""
+    """Each tool over everything that there is, alone; the slowest of `TIMES` counts, and the first is told beside them:
+    what the machine does not hold of the database it reads from the disk."""
     first, last = (company.end - timedelta(days=company.days + 1)).date(), (company.end + timedelta(days=1)).date()
     period = {"from": first.isoformat(), "to": last.isoformat()}
     asked: list[tuple[str, dict[str, Any]]] = [
@@ -135,15 +137,15 @@ def over_all(ours: Served, company: Company, filled: Filled, space_id: str, docu
         ("list_kb_chunks", {"document_id": document_id, "limit": 50}),
     ]
     time.sleep(SETTLES_S)  # the audit of the calls before is still being written
-    print(f"\nOver everything, {TIMES} times each")
-    print(f"{'':<72}{'median ms':>11}{'most ms':>9}{'characters':>12}")
+    print(f"\nOver everything, once and then {TIMES} times each")
+    print(f"{'':<72}{'first ms':>10}{'median ms':>11}{'most ms':>9}{'characters':>12}")
     holds = True
     for tool, arguments in asked:
-        times, characters = timed(ours, ToolCalls(OLDEST, tool, [arguments]))
+        (first_ms, *times), characters = timed(ours, ToolCalls(OLDEST, tool, [arguments]))
         most = max(times)
         holds &= most < SLOWEST_MS.get(tool, float("inf"))
         row = f"{tool} {arguments or ''}"
-        print(f"{row[:71]:<72}{statistics.median(times):>11.1f}{most:>9.1f}{characters:>12,}")
+        print(f"{row[:71]:<72}{first_ms:>10.1f}{statistics.median(times):>11.1f}{most:>9.1f}{characters:>12,}")
     bounds = ", ".join(f"{tool} {most:.0f}" for tool, most in SLOWEST_MS.items())
     return said(f"under so many ms: {bounds}", holds)
 
@@ -154,18 +156,13 @@ def timed(ours: Served, calls: ToolCalls) -> tuple[list[float], int]:
     times = []
     with httpx2.Client(base_url=f"http://127.0.0.1:{ours.port}", headers=headers, timeout=60) as http:
         http.get("/healthz")
-        for _ in range(TIMES):
+        for _ in range(1 + TIMES):
             began = time.perf_counter()
             answer = http.post("/mcp", content=calls.bodies()[0])
             times.append((time.perf_counter() - began) * 1000)
     result = answer.json().get("result")
     assert result is not None, answer.text[:2000]
     return times, len(result["content"][0]["text"])
-
-
-def said(bound: str, holds: bool) -> bool:
-    print(f"{bound}: {'holds' if holds else 'does NOT hold'}")
-    return holds
 
 
 @contextmanager

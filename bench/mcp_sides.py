@@ -32,6 +32,7 @@ from mcp_server.endpoint import McpEndpoint
 from mcp_server.protocol import Admitted
 from mcp_server.readable import with_quoted_named
 from mcp_server.registry import ToolContext
+from mcp_server.threads import Threads
 from mcp_server.tools import catalogue, communication_card, make_registry
 from mcp_server.tools.shapes import Cursor, Id, Limit
 from store.database import Database
@@ -95,6 +96,7 @@ class _Admitted:
 
     def __init__(self, app: Starlette) -> None:
         self.app: ASGIApp = app
+        self._threads = Threads(2, 2, "admission")
         self._lifespan = app.router.lifespan_context(app)
 
     @asynccontextmanager
@@ -103,7 +105,7 @@ class _Admitted:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        admitted = await mcp.admit(Request(scope, receive))
+        admitted = await self._threads.run("", mcp.admit, Request(scope, receive))
         if isinstance(admitted, Response):
             await admitted(scope, receive, send)
             return

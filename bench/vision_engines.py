@@ -74,9 +74,16 @@ def agreement(exports: Mapping[str, Path], checkpoint: Path | None) -> bool:
         sets.compare("fire and smoke, labelled (YOLOv8s, ONNX)", *_labelled("fire-smoke.onnx", sets.fires)),
     ]
     if checkpoint is not None:
-        truth = sets.found_by_checkpoint(checkpoint, list(sets.scenes(VISION)))
-        print("As the .pt file (YOLO11n) finds it:")
+        scenes = list(sets.scenes(VISION))
+        squares = [sets.squared(image) for image in scenes]
+        truth = sets.as_truth(squares, sets.found_by_checkpoint(checkpoint, squares))
+        print("As the .pt file (YOLO11n) finds it, in pictures made square:")
         held += [sets.compare_people_and_vehicles(name, path, truth) for name, path in exports.items()]
+        wide = [image for image in scenes if image.shape[0] * 16 == image.shape[1] * 9]
+        truth = sets.as_truth(wide, sets.found_by_checkpoint(checkpoint, wide))
+        print("The same in cameras' pictures as they are, Parley's by the export and ultralytics' by the .pt file:")
+        name, export = next((name, path) for name, path in exports.items() if path.suffix == ".onnx")
+        held.append(sets.compare_people_and_vehicles(name, export, truth, checkpoint))
     else:
         print("COCO: skipped, yolo11n-coco is not installed (parley models pull yolo11n-coco)")
     return all(held)

@@ -1,10 +1,14 @@
 """Whether Parley's own engine and ultralytics find the same: mAP of both with the same exported weights.
 
 Both go through `ingest.vision.detector`, as a camera's pictures do. Plates, fire and smoke are measured against labels.
-For COCO's classes there are no labelled pictures here: what ultralytics finds by the .pt file, at a confidence of .25
-and by its own defaults, stands for the truth, so that figure is agreement, not quality. The bound is on the two kinds
-that cameras tell apart, people and vehicles: of most of the 80 classes the pictures have one thing or two, whose box at
-another threshold moves the mean more than the bound (bf16 for float32 in one engine: by .016).
+For COCO's classes there are no labelled pictures here: what ultralytics finds by the .pt file, at a confidence of .25,
+stands for the truth, so that figure is agreement, not quality. The bound is on the two kinds that cameras tell apart,
+people and vehicles: of most of the 80 classes the pictures have one thing or two, whose box at another threshold moves
+the mean more than the bound (bf16 for float32 in one engine: by .016).
+
+An export of one shape sees a wide picture between grey bars, a .pt file without them (`rect`), as Parley's own engine
+does with either; that alone moves some boxes. So exports are compared on pictures that were made square before, and
+Parley's engine on cameras' pictures, of 16:9, as they are with the .pt file.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import numpy as np
 
 from ingest.vision.detector import Detector
 from ingest.vision.network_runtimes import Runtime
-from ingest.vision.yolo import Boxes, Pixels
+from ingest.vision.yolo import GREY, MOST_BOXES, OVERLAP, Boxes, Pixels
 
 MOST_DIFFERENCE = 0.01
 _LEAST_CONFIDENCE = 0.001
@@ -69,27 +73,51 @@ def scenes(folder: Path) -> Iterator[Pixels]:
         yield read(path)
 
 
-def found_by_checkpoint(checkpoint: Path, images: Sequence[Pixels]) -> list[Labelled]:
-    """What ultralytics finds with a .pt file by its own defaults, as the truth."""
+def squared(image: Pixels) -> Pixels:
+    """The picture in the middle of a grey square."""
+    height, width = image.shape[:2]
+    side = max(height, width)
+    square = np.full((side, side, 3), GREY, np.uint8)
+    top, left = (side - height) // 2, (side - width) // 2
+    square[top : top + height, left : left + width] = image
+    return square
+
+
+def found_by_checkpoint(
+    checkpoint: Path, images: Sequence[Pixels], confidence: float = _REFERENCE_CONFIDENCE
+) -> list[Boxes]:
+    """What ultralytics finds with a .pt file."""
     from ultralytics import YOLO
 
     model = YOLO(checkpoint, task="detect")
-    labelled = []
+    everything = []
     for image in images:
-        (found,) = model.predict(image[..., ::-1].copy(), conf=_REFERENCE_CONFIDENCE, verbose=False)
-        table = found.boxes.data.numpy()
-        labelled.append(Labelled(image, _boxes(table[:, :4], table[:, 5].astype(int).tolist())))
-    return labelled
+        given = np.ascontiguousarray(image[..., ::-1])
+        (found,) = model.predict(given, conf=confidence, iou=OVERLAP, max_det=MOST_BOXES, verbose=False)
+        table = found.boxes.data.numpy().astype(np.float32)
+        everything.append(Boxes(table[:, :4], table[:, 4], table[:, 5].astype(np.int64)))
+    return everything
+
+
+def as_truth(images: Sequence[Pixels], found: Sequence[Boxes]) -> list[Labelled]:
+    return [Labelled(image, boxes) for image, boxes in zip(images, found, strict=True)]
 
 
 def compare(name: str, model: Path, labelled: Sequence[Labelled]) -> bool:
     """Prints one line. Whether the engines differ by no more than they may."""
-    return _show(name, labelled, *_found_by_both(model, labelled))
+    return _show(name, labelled, _found(model, labelled, None), _found(model, labelled, "ultralytics"))
 
 
-def compare_people_and_vehicles(name: str, model: Path, labelled: Sequence[Labelled]) -> bool:
-    """As `compare`; and prints another line, of all classes, for information."""
-    both = _found_by_both(model, labelled)
+def compare_people_and_vehicles(
+    name: str, model: Path, labelled: Sequence[Labelled], checkpoint: Path | None = None
+) -> bool:
+    """As `compare`, or with a .pt file for the other engine; and prints another line, of all classes, for
+    information."""
+    if checkpoint is not None:
+        others = found_by_checkpoint(checkpoint, [each.image for each in labelled], _LEAST_CONFIDENCE)
+    else:
+        others = _found(model, labelled, "ultralytics")
+    both = _found(model, labelled, None), others
     _show(f"  all 80 classes ({name})", labelled, *both, is_held=False)
     own, theirs = ([_kinds_of(boxes) for boxes in found] for found in both)
     kinds = [Labelled(each.image, _kinds_of(each.truth)) for each in labelled]
@@ -105,10 +133,6 @@ def _show(
     verdict = ("holds" if holds else "DOES NOT HOLD") if is_held else ""
     print(f"{name:<52}{len(labelled):>9}{things:>8}{ours:>9.4f}{others:>13.4f}{ours - others:>+12.4f}  {verdict}")
     return holds
-
-
-def _found_by_both(model: Path, labelled: Sequence[Labelled]) -> tuple[list[Boxes], list[Boxes]]:
-    return _found(model, labelled, None), _found(model, labelled, "ultralytics")
 
 
 def _found(model: Path, labelled: Sequence[Labelled], runtime: Runtime | None) -> list[Boxes]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Route, sync_playwright
 
+from tests.support.browser import CHROMIUM
 from tests.support.server import RunningServer
 
 TIMES = 15
@@ -44,7 +45,7 @@ def main() -> int:
             key = server.new_client("bench", features=["chat"]).made.chat.public_key
             snippet = f'<script src="{server.url}/widget.js" data-widget-key="{key}" async></script>'
             with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
                 pairs = [(load(browser, server.url, snippet), load(browser, server.url, "")) for _ in range(times)]
                 browser.close()
         finally:

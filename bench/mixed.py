@@ -1,0 +1,222 @@
+"""A long day in short: reads, agents, chats, calls, documents and webhooks at once: `python -m bench.mixed [MINUTES]`.
+
+Each kind of client asks at a pace of its own, whatever the answers take, so that a slow server has more to do at once
+and not less to do. Memory and descriptors are those of the server and of all its children, at their medians over a
+sixth of the time: the second sixth, when everything is warm, against the last. The model is one that costs no time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from bench.bounds import said
+from bench.chat_streams import at_share
+from bench.mcp_data import Company, Filled, fill
+from store.statistics import Statistics
+from tests.contract import material
+from tests.support.audio import call_clip
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.server import Account, RunningServer, free_port
+
+MINUTES = 30.0
+SAMPLE_S = 5.0
+SLOWEST_READ_MS = 250.0
+MOST_GROWTH = 0.05
+# How often each kind of client asks, a second.
+PACES = {"read": 15.0, "agent": 8.0, "chat": 0.5, "document": 0.1, "call": 0.04}
+RECORDING, HOOK = "/recording.wav", "/hook"
+
+
+@dataclass
+class Seen:
+    """What the clients and the watch saw."""
+
+    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    memory: list[float] = field(default_factory=list)  # MB
+    descriptors: list[int] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+class Day:
+    def __init__(self, account: Account, filled: Filled, space_id: str, receiver: Receiver, http: httpx2.AsyncClient):
+        self.account, self.filled, self.space_id = account, filled, space_id
+        self.receiver, self.http = receiver, http
+        self.seen = Seen()
+        self._random = random.Random(11)
+        self._number = 0
+
+    async def run(self, seconds: float) -> None:
+        asks: dict[str, Callable[[], Awaitable[httpx2.Response]]] = {
+            "read": self._read,
+            "agent": self._agent,
+            "chat": self._chat,
+            "document": self._document,
+            "call": self._call,
+        }
+        until = time.monotonic() + seconds
+        await asyncio.gather(self._watch(until), *(self._ask(kind, asks[kind], until) for kind in PACES))
+
+    async def _ask(self, kind: str, ask: Callable[[], Awaitable[httpx2.Response]], until: float) -> None:
+        asked: set[asyncio.Task[None]] = set()
+        due = time.monotonic() + self._random.random()
+        while due < until:
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            task = asyncio.create_task(self._timed(kind, ask))
+            asked.add(task)
+            task.add_done_callback(asked.discard)
+            due += self._random.expovariate(PACES[kind])
+        await asyncio.gather(*asked)
+
+    async def _timed(self, kind: str, ask: Callable[[], Awaitable[httpx2.Response]]) -> None:
+        began = time.perf_counter()
+        try:
+            answer = await ask()
+        except httpx2.HTTPError as error:
+            self.seen.failures.append(f"{kind}: {error!r}")
+            return
+        self.seen.times[kind].append((time.perf_counter() - began) * 1000)
+        self.seen.statuses[kind, answer.status_code] += 1
+        if answer.status_code >= 400:
+            self.seen.failures.append(f"{kind}: {answer.status_code} {answer.text[:300]}")
+
+    async def _read(self) -> httpx2.Response:
+        some = self._random.choice(self.filled.communication_ids)
+        paths = (
+            "/public/v1/communications/search?limit=25",
+            f"/public/v1/communications?id={some}",
+            "/public/v1/commitments?limit=25",
+            "/public/v1/balance",
+            f"/public/v1/kb/spaces/{self.space_id}/documents?limit=25",
+        )
+        return await self.http.get(self._random.choice(paths))
+
+    async def _agent(self) -> httpx2.Response:
+        some = self._random.choice(self.filled.communication_ids)
+        calls: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("list_kb_spaces", {}),
+            ("get_communication", {"communication_id": some, "detail": "card"}),
+            ("search_communications", {"limit": 10}),
+            ("search_documents", {"query": "when can a machine be returned"}),
+            ("get_period_metrics", {}),
+        )
+        name, arguments = self._random.choice(calls)
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        answer = await self.http.post("/mcp", json=body)
+        if "error" in answer.json():
+            self.seen.failures.append(f"agent: {answer.text[:300]}")
+        return answer
+
+    async def _chat(self) -> httpx2.Response:
+        path = f"/public/v1/chats/{self.account.chat_id}/messages"
+        return await self.http.post(path, json={"text": "When can a coffee machine be returned?"})
+
+    async def _document(self) -> httpx2.Response:
+        self._number += 1
+        text = f"# Rule {self._number}\n\n{material.PARKING}\n\nRule {self._number} holds from May on."
+        path = f"/public/v1/kb/spaces/{self.space_id}/documents"
+        return await self.http.post(path, files={"file": (f"rule-{self._number}.md", text.encode())})
+
+    async def _call(self) -> httpx2.Response:
+        body = {"fileUrl": self.receiver.url(RECORDING), "language": "ru", "webhook_url": self.receiver.url(HOOK)}
+        return await self.http.post("/v1/audio/transcriptions", json=body)
+
+    async def _watch(self, until: float) -> None:
+        process = self.account.server.process
+        assert process is not None
+        while time.monotonic() < until:
+            found = [_usage(each) for each in (process.pid, *self.account.server.child_ids())]
+            self.seen.memory.append(sum(memory for memory, _ in found))
+            self.seen.descriptors.append(sum(descriptors for _, descriptors in found))
+            await asyncio.sleep(SAMPLE_S)
+
+
+def _usage(process_id: int) -> tuple[float, int]:
+    """Memory of its own in MB, and open descriptors; nothing of one that has just ended."""
+    try:
+        rollup = Path(f"/proc/{process_id}/smaps_rollup").read_text()
+        own = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_"))
+        return own / 1024, sum(1 for _ in Path(f"/proc/{process_id}/fd").iterdir())
+    except OSError:
+        return 0.0, 0
+
+
+def main() -> int:
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else MINUTES
+    port = free_port()
+    model = subprocess.Popen([sys.executable, "-m", "bench.chat_streams", "model", str(port)])
+    with tempfile.TemporaryDirectory() as folder, receiving() as receiver:
+        receiver.answer(RECORDING, Reply(body=call_clip("01", 0, 20)))
+        server = RunningServer(
+            Path(folder),
+            llm_model="openai/bench-20",
+            llm_api_base=f"http://127.0.0.1:{port}/v1",
+            llm_api_key="bench",
+            allowed_networks="127.0.0.0/8",
+            mcp_requests_per_minute="100000",
+            chat_requests_per_minute="100000",
+            log_level="warning",
+        )
+        try:
+            seen = asyncio.run(_day(server, receiver, minutes * 60))
+            told = len(receiver.at(HOOK))
+        finally:
+            server.close()
+            model.terminate()
+            model.wait()
+    return 0 if report(seen, minutes, told) else 1
+
+
+async def _day(server: RunningServer, receiver: Receiver, seconds: float) -> Seen:
+    server.start()
+    account = server.new_client("bench", features=["qc", "memory", "kb", "chat"], balance_rub="1000000")
+    filled = fill(server.database, account.tenant_id, Company(communications=20_000))
+    Statistics(server.database).sweep()
+    space_id = account.new_space()
+    account.add_document(space_id, material.RETURNS.encode(), "returns.html")
+    limits = httpx2.Limits(max_connections=200, max_keepalive_connections=200)
+    async with httpx2.AsyncClient(base_url=server.url, headers=account.headers, timeout=120, limits=limits) as http:
+        day = Day(account, filled, space_id, receiver, http)
+        await day.run(seconds)
+    return day.seen
+
+
+def report(seen: Seen, minutes: float, told: int) -> bool:
+    print(f"{minutes:g} minutes, {len(seen.memory)} looks at the server")
+    print(f"{'':<12}{'answers':>9}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'most ms':>9}")
+    for kind, times in seen.times.items():
+        shares = [at_share(times, share) for share in (0.5, 0.95, 0.99, 1.0)]
+        print(f"{kind:<12}{len(times):>9}" + "".join(f"{each:>9.0f}" for each in shares))
+    print(f"webhooks taken: {told}")
+    for failure, count in Counter(seen.failures).most_common(5):
+        print(f"  {count} x {failure}")
+    sixth = max(1, len(seen.memory) // 6)
+    memory = [statistics.median(part) for part in (seen.memory[sixth : 2 * sixth], seen.memory[-sixth:])]
+    opened = [statistics.median(part) for part in (seen.descriptors[sixth : 2 * sixth], seen.descriptors[-sixth:])]
+    print(f"memory {memory[0]:.0f} to {memory[1]:.0f} MB, descriptors {opened[0]:.0f} to {opened[1]:.0f}")
+    bounds = {
+        "no answer is a 5xx, and none was lost": not seen.failures,
+        f"memory grew by no more than {MOST_GROWTH:.0%}": memory[1] <= memory[0] * (1 + MOST_GROWTH),
+        "descriptors did not grow": opened[1] <= opened[0] * (1 + MOST_GROWTH),
+        f"p99 of reads under {SLOWEST_READ_MS:.0f} ms": at_share(seen.times["read"], 0.99) < SLOWEST_READ_MS,
+    }
+    for bound, holds in bounds.items():
+        said(bound, holds)
+    return all(bounds.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
