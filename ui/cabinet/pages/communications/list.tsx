@@ -241,7 +241,7 @@ function Rows({ items, more, isLoading, onMore, onDelete }: RowsProps) {
       </ul>
       {isLoading && (
         <Text ta="center" py="md" role="status">
-          <Loader size="sm" aria-label={t.more} />
+          <Loader size="sm" role="status" aria-label={t.more} />
         </Text>
       )}
     </>

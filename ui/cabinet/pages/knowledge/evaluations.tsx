@@ -89,7 +89,7 @@ export function EvaluationList({ runs, chosen, onChoose }: EvaluationListProps) 
                       {t.failed}
                     </Text>
                   ) : (
-                    <Loader size="xs" aria-label={t.running} />
+                    <Loader size="xs" role="status" aria-label={t.running} />
                   )}
                 </Table.Td>
               )}
