@@ -13,7 +13,7 @@ import pytest
 from tests.support import postgresql
 from tests.support.server import Account, RunningServer
 
-pytest_plugins = ["tests.contract.plugin"]
+pytest_plugins = ["tests.contract.plugin", "tests.sharing"]
 
 # Else each request of a test, over plain HTTP too, reads all certificates of the system anew: 20 ms of work.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
@@ -22,7 +22,6 @@ httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 hypothesis.settings.register_profile("parley", deadline=None)
 hypothesis.settings.load_profile("parley")
 
-OTHERS_BESIDE = 3  # files that follow each one that needs models
 _numbers = itertools.count(1)
 
 
@@ -69,14 +68,3 @@ def postgresql_cluster() -> Iterator[str]:
 def postgresql_url(postgresql_cluster: str) -> str:
     """An empty database of its own on the run's cluster."""
     return postgresql.new_database(postgresql_cluster)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """For runs over several processes, in which a file stays in one (`--dist loadfile`): what needs models keeps a
-    processor busy and most of the rest waits for servers and browsers, so the one is spread among the other, from the
-    beginning on, for it takes longest."""
-    files = [list(group) for _, group in itertools.groupby(items, key=lambda item: item.path)]
-    busy = [each for each in files if any(item.get_closest_marker("models") for item in each)]
-    others = iter([each for each in files if each not in busy])
-    mixed = [group for each in busy for group in (each, *itertools.islice(others, OTHERS_BESIDE))]
-    items[:] = itertools.chain.from_iterable([*mixed, *others])

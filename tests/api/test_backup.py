@@ -81,7 +81,7 @@ def server_account(server: RunningServer) -> Account:
     return _accounts[server.url]
 
 
-@pytest.mark.parametrize("name", ["backup.tar", "backup"])
+@pytest.mark.parametrize("name", ["backup.tar", pytest.param("backup", marks=pytest.mark.soak)])
 def test_a_backup_under_load_restores_to_a_server_that_has_everything(
     server: RunningServer, tmp_path: Path, name: str
 ) -> None:

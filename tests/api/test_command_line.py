@@ -44,6 +44,14 @@ def test_commands_that_need_the_database_say_so_before_it_is_made(parley: Parley
         assert "Traceback" not in result.stderr
 
 
+def test_migrate_says_first_what_it_will_do(parley: Parley) -> None:
+    planned = printed(parley("migrate", "--plan", "--json"))
+    assert planned[0]["revision"] == "0001"
+    assert all(each["what"] for each in planned)
+    assert printed(parley("migrate", "--json"))["after"] == planned[-1]["revision"]
+    assert printed(parley("migrate", "--plan", "--json")) == []
+
+
 def test_a_client_is_made_shown_changed_and_listed(parley: Parley) -> None:
     parley("migrate")
     create = ["client", "create", "--external-id", "acme", "--email", "A@Acme.example", "--language", "en"]

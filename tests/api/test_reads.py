@@ -69,11 +69,16 @@ class House:
         def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
             seen.append(statement)
 
+        def begin(_connection: Any) -> None:
+            seen.append("BEGIN")
+
         event.listen(self.database.engine, "before_cursor_execute", note)
+        event.listen(self.database.engine, "begin", begin)
         try:
             yield seen
         finally:
             event.remove(self.database.engine, "before_cursor_execute", note)
+            event.remove(self.database.engine, "begin", begin)
 
     def add_call(self, *people: str) -> str:
         with self.database.write() as connection:

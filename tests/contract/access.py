@@ -305,6 +305,7 @@ ROWS += tuple(
     for name, asked in TOOLS.items()
 )
 KEYED = tuple(row for row in ROWS if row.guard in ("bearer", "key"))
+FOREIGN = tuple(row for row in KEYED if row.foreign is not None)
 
 
 @dataclass(frozen=True, slots=True)

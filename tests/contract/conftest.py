@@ -188,7 +188,7 @@ def _poll_all(account: Account, uploads: list[Upload]) -> None:
                 upload.seen.append((answer.headers["ETag"], answer.json()))
                 if upload.record["transcription_status"] in ("success", "error"):
                     unfinished.remove(upload)
-        time.sleep(0.02)
+        time.sleep(0.2)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from api.app import create_app
 from store import accounts
 from store.ids import new_id
 from store.settings import Settings
-from tests.contract.access import KEYED, ROWS, SECRET, TOOLS, Owner, Row, integration_secret, make_owner
+from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, TOOLS, Owner, Row, integration_secret, make_owner
 from tests.contract.partner import make_partner
 from tests.support.server import Account, RunningServer
 
@@ -31,6 +31,7 @@ BAD_KEYS = {
     "integration secret": "invalid_api_key",
     "partner key": "invalid_api_key",
     "public key of a widget": "invalid_api_key",
+    "token of a visitor": "invalid_api_key",
 }
 BAD_SECRETS = {
     "no secret": (401, "unauthorized"),
@@ -39,12 +40,12 @@ BAD_SECRETS = {
     "unknown secret": (401, "unauthorized"),
     "client key": (401, "unauthorized"),
     "secret as a client key": (401, "unauthorized"),
+    "token of a visitor": (401, "unauthorized"),
     "rotated secret": (401, "unauthorized"),
     "wrong address": (403, "ip_not_allowed"),
     "no address": (403, "ip_not_allowed"),
     "disabled": (403, "ip_not_allowed"),
 }
-FOREIGN = [row for row in ROWS if row.foreign is not None and row.guard in ("bearer", "key")]
 foreign_rows = pytest.mark.parametrize("row", FOREIGN, ids=lambda row: str(row.name))
 partner_rows = pytest.mark.parametrize(
     "row", [row for row in ROWS if row.guard == "integration"], ids=lambda row: str(row.name)
@@ -74,9 +75,17 @@ def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
         "integration secret": integration_secret(server, "some partner"),
         "partner key": "sk_partner_" + key.removeprefix("sk_live_"),
         "public key of a widget": owner.account.made.chat.public_key,
+        "token of a visitor": visitor_token(owner.account),
     }
     headers = {name: {"Authorization": f"Bearer {secret}"} for name, secret in secrets.items()}
     return {"no key": {}, "another scheme": {"Authorization": f"Basic {key}"}, **headers}
+
+
+def visitor_token(account: Account) -> str:
+    """Of somebody who has just met the widget of the account's chat."""
+    body, origin = {"public_key": account.made.chat.public_key}, f"https://{SECRET}.example"
+    answer = httpx2.post(account.server.url + "/widget/v1/visitors", json=body, headers={"Origin": origin})
+    return str(answer.json()["token"])
 
 
 def app_routes(folder: Path) -> Iterator[tuple[str, str]]:
@@ -122,7 +131,7 @@ def test_a_key_that_is_none_is_401_at_the_mcp_endpoint(
     assert (answer.status_code, answer.json()) == (401, {"error": "unauthorized"})
 
 
-@pytest.mark.parametrize("kind", [*BAD_KEYS, "client key"])
+@pytest.mark.parametrize("kind", [*(kind for kind in BAD_KEYS if kind != "token of a visitor"), "client key"])
 @pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "visitor"], ids=lambda row: str(row.name))
 def test_only_a_visitors_token_opens_the_widgets_conversation(
     owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
@@ -201,6 +210,7 @@ def bad_secrets(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
         "unknown secret": "int_live_" + "A" * 43,
         "client key": owner.account.made.api_key,
         "secret as a client key": good.replace("int_live_", "sk_live_"),
+        "token of a visitor": visitor_token(owner.account),
         "rotated secret": rotated.secret,
         "wrong address": away.secret,
         "no address": nowhere.secret,

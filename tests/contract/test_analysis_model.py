@@ -79,6 +79,7 @@ def analysing_server(
         llm_timeout_s="2",
         analysis_retry_schedule="0.1,0.1",
         sweep_s="0.5",
+        job_poll_s="0.1",
     )
     try:
         yield running.start()
@@ -240,13 +241,14 @@ def test_an_order_in_an_utterance_a_name_or_a_subject_changes_no_score(
         return json.dumps({"criteria": rows}, ensure_ascii=False)
 
     model.answers(obey)
-    plain = analysed(asker, send(asker, BAD))
     people = [{**person, "name": f"{person['name']} {order}"[:200]} for person in PEOPLE]
-    for values in (
-        {"turns": (*BAD, ("SPEAKER_00", order))},
-        {"turns": (*BAD, ("SPEAKER_01", order))},
-        {"turns": BAD, "speakers": people},
-    ):
-        found = analysed(asker, send(asker, **values))  # type: ignore[arg-type]
+    sent = [
+        send(asker, BAD),
+        send(asker, (*BAD, ("SPEAKER_00", order))),
+        send(asker, (*BAD, ("SPEAKER_01", order))),
+        send(asker, BAD, speakers=people),
+    ]
+    plain, *others = [analysed(asker, each) for each in sent]
+    for found in others:
         assert found["qc_evaluation"]["score_pct"] == plain["qc_evaluation"]["score_pct"]
         assert verdicts(found) == verdicts(plain)

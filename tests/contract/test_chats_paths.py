@@ -98,7 +98,8 @@ def test_a_provider_that_fails_at_any_call_ends_it_without_a_charge(
     tools: list[tuple[tuple[str, str], ...]],
     status: int,
 ) -> None:
-    for failing in range(len(tools) + 1):
+    # What may be tried again is, with pauses: that is the same at each call.
+    for failing in range(len(tools) + 1) if status == 401 else [len(tools)]:
         scripted.forget()
         script(scripted, tools[:failing], *[Turn(status=status, error="trouble")] * 9)
         whole = asker.post(path(asker), json=QUESTION)

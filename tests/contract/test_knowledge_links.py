@@ -36,6 +36,7 @@ def linking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]
         max_document_bytes=str(MAX_BYTES),
         fetch_timeout_s=str(FETCH_TIMEOUT_S),
         sweep_s="0.5",
+        job_poll_s="0.1",
     )
     try:
         yield running.start()

@@ -10,7 +10,7 @@ import pytest
 from api.app import LAYERS
 from store.ids import new_id
 from store.operators import ROLES
-from tests.contract.access import KEYED, Owner, Row, make_owner
+from tests.contract.access import FOREIGN, KEYED, Owner, Row, make_owner
 from tests.support.cabinet import add_operator, signed_in
 from tests.support.server import RunningServer
 
@@ -30,8 +30,14 @@ def owner(server: RunningServer) -> Owner:
 
 @pytest.fixture(scope="module")
 def browsers(owner: Owner) -> Iterator[dict[str, httpx2.Client]]:
-    with signed_in(owner.account, "viewer") as viewer, signed_in(owner.account, "operator") as operator:
-        yield {"viewer": viewer, "operator": operator}
+    stranger = owner.account.server.new_client("stranger with people")
+    with (
+        signed_in(owner.account, "viewer") as viewer,
+        signed_in(owner.account, "operator") as operator,
+        signed_in(owner.account, "owner") as owning,
+        signed_in(stranger, "owner") as owning_another,
+    ):
+        yield {"viewer": viewer, "operator": operator, "owner": owning, "owner of another": owning_another}
 
 
 def test_every_operation_needs_the_role_that_the_table_says() -> None:
@@ -53,6 +59,19 @@ def test_a_viewer_reads_what_a_key_reads(owner: Owner, browsers: dict[str, httpx
     options = owner.options(row)
     by_key = owner.account.request(row.method, owner.url(row), **options)
     assert browsers["viewer"].request(row.method, owner.url(row), **options).status_code == by_key.status_code
+
+
+@pytest.mark.parametrize("row", FOREIGN, ids=lambda row: str(row.name))
+def test_the_owner_of_another_account_finds_nothing(owner: Owner, browsers: dict[str, httpx2.Client], row: Row) -> None:
+    answer = browsers["owner of another"].request(row.method, owner.url(row), **owner.options(row))
+    assert answer.status_code == row.foreign, answer.text
+
+
+@pytest.mark.parametrize("row", [row for row in KEYED if row.needed_role != "viewer"], ids=lambda row: str(row.name))
+def test_an_owner_may_do_all_that_a_key_may(owner: Owner, browsers: dict[str, httpx2.Client], row: Row) -> None:
+    answer = browsers["owner"].request(row.method, owner.url(row), **owner.options(row))
+    assert answer.status_code < 500
+    assert answer.status_code not in (401, 403), answer.text
 
 
 def test_an_operator_works_with_content(owner: Owner, browsers: dict[str, httpx2.Client]) -> None:

@@ -34,6 +34,7 @@ def open_server(folder: Any, **settings: str) -> RunningServer:
         folder / "data",
         cache_dir=str(folder / "no-models"),
         allowed_networks="127.0.0.1",
+        job_poll_s="0.1",
         max_audio_bytes=str(MAX_AUDIO_BYTES),
         **settings,
     )

@@ -76,8 +76,8 @@ def receiver() -> Iterator[Receiver]:
         yield opened
 
 
-def wait_for(what: Callable[[], Any], account: Account) -> Any:
-    deadline = time.monotonic() + WAIT_S
+def wait_for(what: Callable[[], Any], account: Account, most_s: float = WAIT_S) -> Any:
+    deadline = time.monotonic() + most_s
     while not (found := what()):
         assert time.monotonic() < deadline, account.server.log()[-4000:]
         time.sleep(0.1)
@@ -183,6 +183,7 @@ def test_a_camera_that_is_lost_found_and_of_another_codec(viewer: Account) -> No
         online = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "online" and now, viewer)
         assert (online["width"], online["height"], online["message"]) == (320, 240, "")
         assert 'parley_camera_streams{status="online"} 1.0' in viewer.get("/metrics").text
+        wait_for(lambda: 'parley_charged_rub_total{product="vision"}' in viewer.get("/metrics").text, viewer)
         camera.kill()
         lost = wait_for(lambda: (now := state(viewer, stream_id))["status"] == "reconnecting" and now, viewer)
         assert lost["message"]
@@ -235,8 +236,7 @@ def test_a_camera_that_sends_its_viewers_elsewhere_is_an_error(viewer: Account) 
 def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Account, codes_camera: RtspServer) -> None:
     stream_id = made(viewer, scenarios=["barcode"], rtsp_url=codes_camera.url())["id"]
     wait_for(lambda: len(events(viewer)) == 2, viewer)
-    wait_for(lambda: state(viewer, stream_id)["status"] == "online", viewer)
-    time.sleep(3)  # a report of what was said
+    # At once: that it was told is written with it.
     killed = own_worker(viewer.server)
     os.kill(killed, signal.SIGKILL)
     # Nobody else can have the stream: its status is written anew by the next worker.
@@ -249,20 +249,34 @@ def test_a_worker_that_is_killed_is_replaced_and_says_nothing_twice(viewer: Acco
     assert len(viewer.debits()) == 1
 
 
+@pytest.mark.soak
 @pytest.mark.proves("vision.scenario.traffic")
 @pytest.mark.skipif(not (PEOPLE.is_file() and MODELS.is_dir()), reason="needs ../shared: people who walk, a detector")
 def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> None:
     stairs = {"name": "stairs", "kind": "restricted", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
-    with running_server(width=768, height=432, fps=12, clip=PEOPLE) as camera:
+    # So slow that a machine that is busy with much else sees them walk.
+    with running_server(width=768, height=432, fps=6, clip=PEOPLE) as camera:
         # The floor is the picture itself, ten metres wide and five deep.
         corners = [{"image": [x, y], "floor": [10 * x, 5 * y]} for x in (0.1, 0.9) for y in (0.2, 0.8)]
         fields = {"scenarios": ["traffic", "safety"], "zones": [stairs], "calibration": corners}
         stream = made(viewer, rtsp_url=camera.url(), **fields)
-        wait_for(lambda: len([each for each in events(viewer) if each["type"] == "person_left"]) >= 2, viewer)
+
+        def visits() -> tuple[int, int, int]:
+            """How many events of people who entered there are, how many of them are counted, and of how many people."""
+            query = {"stream_id": stream["id"], "granularity": "day", **yesterday_and_today()}
+            days = viewer.get(TRAFFIC, params=query).json()["series"]
+            told = kinds(viewer).count("person_entered")
+            return (told, days[-1]["entered"], days[-1]["unique_visitors"]) if days else (told, 0, 0)
+
+        def is_seen() -> bool:
+            """The clip shows the same people again and again."""
+            told, _, people = visits()
+            return kinds(viewer).count("person_left") >= 2 and 1 <= people < told
+
+        wait_for(is_seen, viewer, 3.5 * WAIT_S)
         working = state(viewer, stream["id"])
     found = events(viewer)
-    kinds = {event["type"] for event in found}
-    assert {"person_entered", "person_left", "zone_intrusion"} <= kinds
+    assert {"person_entered", "person_left", "zone_intrusion"} <= {event["type"] for event in found}
     (first, *_) = [event for event in reversed(found) if event["type"] == "zone_intrusion"]
     assert first["metadata"]["zone"] == "stairs"
     assert first["metadata"]["track_id"] >= 1
@@ -273,15 +287,13 @@ def test_people_who_come_and_go_are_counted_and_known_again(viewer: Account) -> 
         shown = httpx2.get(next(each["snapshot_url"] for each in events(viewer) if each["id"] == event["id"]))
         assert shown.status_code == 200, "a better picture takes the place of one that is there"
     assert working["latency_ms"] > 0
-    query = {"stream_id": stream["id"], "granularity": "day", **yesterday_and_today()}
-    bucket = viewer.get(TRAFFIC, params=query).json()["series"][-1]
-    entered = len([event for event in events(viewer) if event["type"] == "person_entered"])
-    assert entered >= 2
-    assert bucket["entered"] <= entered
-    assert 1 <= bucket["unique_visitors"] < entered, "the clip shows the same person again and again"
+    told, entered, people = visits()
+    assert entered <= told
+    assert 1 <= people < told
 
 
 WALKS = 5
+WALK_S = 35.0
 DOOR = [[0, 0.95], [0.78, 0.95], [0.78, 0], [1, 0], [1, 1], [0, 1]]
 """Below and to the right: where the people of the clip come from and go to."""
 
@@ -308,13 +320,22 @@ def walks_of_one(path: Path) -> tuple[Path, int]:
 def test_one_who_comes_and_goes_five_times_is_one_visitor_and_five_entries(viewer: Account, tmp_path: Path) -> None:
     clip, length = walks_of_one(tmp_path / "one.mp4")
     door = {"name": "door", "kind": "entrance", "polygon": DOOR}
-    with running_server(width=768, height=432, fps=10, clip=clip, most=WALKS * length, on_cue=True) as camera:
+    with running_server(width=768, height=432, fps=8, clip=clip, most=WALKS * length, on_cue=True) as camera:
         stream_id = made(viewer, scenarios=["traffic"], rtsp_url=camera.url(), zones=[door])["id"]
         # A latency is told once the detector, which takes its time to start, has looked at a picture.
         wait_for(lambda: (now := state(viewer, stream_id))["status"] == "online" and now["latency_ms"] > 0, viewer)
         for walk in range(WALKS):
-            camera.show(walk * length, (walk + 1) * length - 1)
-            wait_for(lambda walk=walk: kinds(viewer).count("person_left") > walk, viewer)  # type: ignore[misc]
+            walked_at = 0.0
+
+            def has_left(walk: int = walk) -> bool:
+                # A machine that was too busy to see the walk is shown it again.
+                nonlocal walked_at
+                if kinds(viewer).count("person_entered") <= walk and time.monotonic() - walked_at > WALK_S:
+                    camera.show(walk * length, (walk + 1) * length - 1)
+                    walked_at = time.monotonic()
+                return kinds(viewer).count("person_left") > walk
+
+            wait_for(has_left, viewer)
         query = {"stream_id": stream_id, "granularity": "day", **yesterday_and_today()}
         days = viewer.get(TRAFFIC, params=query).json()["series"]
     assert kinds(viewer) == ["person_entered", "person_left"] * WALKS

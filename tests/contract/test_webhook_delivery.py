@@ -202,6 +202,7 @@ def test_a_tenant_with_many_dead_receivers_holds_up_no_other_tenant(tmp_path: Pa
             running.close()
 
 
+@pytest.mark.soak
 def test_retries_go_on_after_a_restart_and_after_a_kill(tmp_path: Path, receiver: Receiver) -> None:
     running = RunningServer(
         tmp_path / "data", allowed_networks="127.0.0.0/8", webhook_retry_schedule="1,1,1,1", sweep_s="0.3"

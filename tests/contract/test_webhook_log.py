@@ -25,6 +25,7 @@ def log_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServ
         webhook_retry_schedule="0.1",
         webhook_timeout_s="5",
         sweep_s="0.3",
+        job_poll_s="0.1",
     )
     try:
         yield running.start()

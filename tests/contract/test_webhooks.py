@@ -33,6 +33,7 @@ def hooks_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSe
         webhook_retry_schedule=",".join(map(str, RETRIES)),
         webhook_timeout_s="10",
         sweep_s="0.5",
+        job_poll_s="0.1",
     )
     try:
         yield running.start()

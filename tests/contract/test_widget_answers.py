@@ -229,6 +229,7 @@ def test_the_model_gets_the_last_turns_and_long_messages_whole(model_page: Page,
     assert "я" * 4000 in said[-1]
 
 
+@pytest.mark.soak
 def test_an_answer_whose_server_was_killed_is_asked_again(
     tmp_path: Path, scripted: ScriptedModel, open_page: Callable[..., Page]
 ) -> None:

@@ -30,7 +30,12 @@ def place(tmp_path: Path) -> Iterator[Callable[..., RunningServer]]:
 
     def start(**settings: str) -> RunningServer:
         running = RunningServer(
-            tmp_path / "server", sweep_s="0.5", payment_provider="sandbox", mcp_requests_per_minute="100000", **settings
+            tmp_path / "server",
+            sweep_s="0.5",
+            job_poll_s="0.1",
+            payment_provider="sandbox",
+            mcp_requests_per_minute="100000",
+            **settings,
         )
         opened.append(running)
         return running.start()

@@ -90,6 +90,7 @@ def assert_done_once(account: Account, communication_id: str, told: list[dict[st
     assert sorted(mine) == sorted(f"{stage}.completed" for stage in STAGES)
 
 
+@pytest.mark.soak
 def test_an_analysis_that_was_killed_in_the_middle_is_done_once(
     server: RunningServer, model: ScriptedModel, receiver: Receiver
 ) -> None:

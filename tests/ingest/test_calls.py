@@ -67,7 +67,7 @@ def assert_there_once(account: Account, communication_id: str, record: dict[str,
 
 
 @pytest.mark.proves("speech.task.survives-worker", "speech.task.never-charged-twice")
-@pytest.mark.parametrize("end", ["kill", "stop"])
+@pytest.mark.parametrize("end", [pytest.param("kill", marks=pytest.mark.soak), "stop"])
 def test_a_call_whose_server_ends_while_it_is_recognised_is_finished_once_after_the_next_start(
     own_server: RunningServer, account: Account, end: str
 ) -> None:

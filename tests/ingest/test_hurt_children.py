@@ -90,6 +90,7 @@ def test_a_call_that_kills_its_child_at_every_try_ends_in_error_and_others_are_s
     assert_serves(account)
 
 
+@pytest.mark.soak
 def test_a_call_whose_child_hangs_ends_in_error_and_others_are_served(account: Account) -> None:
     task_id = upload(account, silence(LONG_MINUTES))
     when_at_work(account, task_id, lambda pid: os.kill(pid, signal.SIGSTOP))

@@ -24,18 +24,26 @@ class Size:
     odd_documents: int
     searches: int
     communications: int  # of one account
+    cut_s: float  # for how long a link is cut
+    restarts_s: float  # for how long a database is restarted, every ten seconds
+    away_s: float  # for how long a store is away
+    in_flight: int  # calls, when the release changes
 
 
 SMALL = Size(
-    kills=2,
-    examples=5,
+    kills=1,
+    examples=3,
     bodies=160,
     rpc_bodies=600,
-    slow_clients=300,
-    damaged_files=20,
-    odd_documents=40,
-    searches=400,
-    communications=5_000,
+    slow_clients=200,
+    damaged_files=10,
+    odd_documents=20,
+    searches=200,
+    communications=3_000,
+    cut_s=10.0,
+    restarts_s=20.0,
+    away_s=10.0,
+    in_flight=4,
 )
 FULL = Size(
     kills=20,
@@ -47,12 +55,23 @@ FULL = Size(
     odd_documents=300,
     searches=10_000,
     communications=100_000,
+    cut_s=60.0,
+    restarts_s=300.0,
+    away_s=300.0,
+    in_flight=50,
 )
 
 
 @pytest.fixture(scope="session")
 def size() -> Size:
     return SMALL if os.environ.get("SOAK") == "small" else FULL
+
+
+@pytest.fixture
+def at_full_size(size: Size) -> None:
+    """Of a test that takes too long for every change."""
+    if size is SMALL:
+        pytest.skip("at full size alone: SOAK=full")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import random
 import shutil
 import time
 import wave
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,25 +16,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accounts import ledger
-from ingest.speech import diarize
-from store import transcriptions
-from store.blobs import Blobs
-from store.settings import load_settings
-from store.weights import ModelMissing
 from tests.soak.conftest import Size
-from tests.support import events
 from tests.support.audio import call_clip
+from tests.support.calls import RECORDING, Calls, can_diarize, wait_until
 from tests.support.job_steps import JobSteps, Stage
 from tests.support.receiver import Receiver, Reply, receiving
-from tests.support.server import Account, RunningServer
+from tests.support.server import RunningServer
 
 pytestmark = [pytest.mark.soak, pytest.mark.models]
 
-SETTLE_S = 120.0
 CLIP_S = 20
 SILENCE_S = 30 * 60  # decoded for most of a second
-HOOK, RECORDING, LONG_RECORDING = "/hook", "/recording.wav", "/long.wav"
+LONG_RECORDING = "/long.wav"
 STEPS = {"fetch_call", "prepare_call", "recognise_part", "store_call", "finish_call"}
 DIARIZATION_STEPS = {"listen_to_call", "tell_voices"}
 IN_CHILDREN = {"prepare_call", "recognise_part", *DIARIZATION_STEPS}
@@ -49,7 +42,10 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def call_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningServer]:
-    more = {"database_url": request.getfixturevalue("postgresql_url")} if request.param == "postgresql" else {}
+    more = {}
+    if request.param == "postgresql":
+        request.getfixturevalue("at_full_size")
+        more = {"database_url": request.getfixturevalue("postgresql_url")}
     running = RunningServer(
         tmp_path / "data",
         allowed_networks="127.0.0.0/8",
@@ -80,81 +76,6 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             print(f"\n{text}")
 
     return printed
-
-
-def can_diarize() -> bool:
-    try:
-        diarize.choose_models(load_settings())
-    except ModelMissing:
-        return False
-    return True
-
-
-class Calls:
-    """Calls of one account, each given as a link, with all that a call can ask for."""
-
-    def __init__(self, server: RunningServer, receiver: Receiver) -> None:
-        self.account: Account = server.new_client("client")
-        self.started: dict[str, str] = {}  # task: communication
-        self._receiver = receiver
-
-    def start(self, recording: str = RECORDING, **other: bool) -> str:
-        body = {
-            "fileUrl": self._receiver.url(recording),
-            "language": "ru",
-            "diarize": can_diarize(),
-            "webhook_url": self._receiver.url(HOOK),
-            **other,
-        }
-        answer = self.account.post("/v1/audio/transcriptions", json=body)
-        assert answer.status_code == 202, answer.text
-        accepted = answer.json()
-        self.started[accepted["task_id"]] = accepted["communication_id"]
-        return str(accepted["task_id"])
-
-    def assert_each_was_done_once(self, steps: JobSteps) -> None:
-        server, account = self.account.server, self.account
-        for task_id, communication_id in self.started.items():
-            record = account.finished_task(task_id)
-            assert record["transcription_status"] == "success", (record, server.log()[-8000:])
-            details = account.get(f"/public/v1/communications?id={communication_id}").json()
-            said = [segment["text"] for segment in record["transcription_result_body"]["segments"]]
-            assert said
-            assert [item["text"] for item in details["content"]] == said
-        listed = account.call_tool("search_communications", limit=50)["result"]["content"][0]["text"]
-        for communication_id in self.started.values():
-            assert listed.count(f'"id":"{communication_id}"') == 1
-
-        assert Counter(item["source_ref"] for item in account.debits()) == Counter(self.started.values())
-        assert account.balance()["held_rub"] == "0.00"
-        assert ledger.verify(server.database) == []
-
-        wait_until(lambda: self._told() >= self.started.keys())
-        ids = defaultdict(set)
-        for received in self._receiver.at(HOOK):
-            ids[received.json["task_id"]].add(received.id)
-        assert {task_id: len(found) for task_id, found in ids.items()} == dict.fromkeys(self.started, 1)
-        made = [item for item in events.listed(account) if item["event"] == "transcription.completed"]
-        assert len(made) == len(self.started)
-
-        wait_until(lambda: not list((server.data_dir / "work").glob("*")))
-        wait_until(lambda: all(steps.statuses(task_id) <= {"SUCCESS"} for task_id in self.started))
-        assert {entry.key for entry in Blobs(server.settings).list(account.tenant_id)} == self._blob_keys()
-
-    def _told(self) -> set[str]:
-        return {received.json["task_id"] for received in self._receiver.at(HOOK)}
-
-    def _blob_keys(self) -> set[str]:
-        with self.account.server.database.read() as connection:
-            tasks = [transcriptions.get(self.account.tenant_id, connection, task_id) for task_id in self.started]
-        return {task.blob_key for task in tasks if task is not None}
-
-
-def wait_until(holds: Callable[[], bool], pause_s: float = 0.1) -> None:
-    deadline = time.monotonic() + SETTLE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(pause_s)
 
 
 def chosen(stages: list[Stage], size: Size, chance: random.Random) -> list[Stage]:

@@ -78,7 +78,7 @@ def test_workers_that_are_killed_lose_no_stream_and_tell_nothing_twice(
         other: CameraWorker = others.enter_context(camera_worker(shared_server))
         wait_for(lambda: said() == once and all_are_watched())
         for _ in range(size.kills):
-            time.sleep(3 + 3 * chance.random())  # what was said is noted every other second
+            time.sleep(3 * chance.random())
             if chance.random() < 0.5:
                 os.kill(own_worker(shared_server), signal.SIGKILL)
             else:

@@ -38,6 +38,7 @@ def hear(path: Path, folder: Path, engine: Engine) -> int:
     return next(int(line.split()[1]) // 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
+@pytest.mark.usefixtures("at_full_size")
 def test_a_speech_child_does_not_grow_with_the_calls_it_heard(pool: ChildPool, tmp_path: Path, size: Size) -> None:
     engine = choose_engine(load_settings(asr_model="whisper-base"))
     held_mb = []

@@ -70,7 +70,7 @@ def when_done(steps: list[str]) -> Moment:
         deadline = time.monotonic() + JOB_S
         while len(jobs.steps_done(document_id, run)) < len(steps):
             assert time.monotonic() < deadline, f"{document_id}.{run} did not come to {steps}"
-            time.sleep(0.002)
+            time.sleep(0.01)
 
     return wait
 

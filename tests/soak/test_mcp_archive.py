@@ -20,6 +20,7 @@ def test_every_page_over_a_large_archive_is_reached(
 ) -> None:
     settings = {"mcp_requests_per_minute": "100000000"}
     if kind == "postgresql":
+        request.getfixturevalue("at_full_size")
         settings["database_url"] = request.getfixturevalue("postgresql_url")
     server = RunningServer(tmp_path / "data", **settings)
     try:

@@ -113,7 +113,11 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def money_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningServer]:
-    more = {"database_url": request.getfixturevalue("postgresql_url")} if request.param == "postgresql" else {}
+    more = {}
+    if request.param == "postgresql":
+        more = {"database_url": request.getfixturevalue("postgresql_url")}
+    else:
+        request.getfixturevalue("at_full_size")
     running = RunningServer(
         tmp_path / "data",
         payment_provider="sandbox",

@@ -15,6 +15,7 @@ import pytest
 from store.blobs import STALE_UPLOAD_S, BlobMissing, Blobs, check_key
 from store.errors import Unavailable
 from store.settings import load_settings
+from tests.support.bucket import running_bucket
 
 MIB = 1024 * 1024
 ROOT = Path(__file__).parents[2]
@@ -23,24 +24,8 @@ KEY = "0b7c5a52-1111-4222-8333-444455556666/audio/1"
 
 @pytest.fixture(scope="module")
 def bucket_url() -> Iterator[str]:
-    """An S3 server on loopback; its bucket is named by the `AWS_*` variables that this sets."""
-    server_module = pytest.importorskip(
-        "moto.server", reason="moto[server] is not installed: no S3 server to test with"
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        server = server_module.ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-        server.start()
-        host, port = server.get_host_and_port()
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ALLOW_HTTP", "true")
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        import boto3  # type: ignore[import-untyped]
-
-        boto3.client("s3", endpoint_url=f"http://{host}:{port}").create_bucket(Bucket="recordings")
-        yield "s3://recordings/parley"
-        server.stop()
+    with running_bucket() as bucket:
+        yield bucket.url
 
 
 @pytest.fixture

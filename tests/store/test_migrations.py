@@ -12,10 +12,12 @@ import sqlalchemy as sa
 
 from store import accounts, migrate, tariffs
 from store.database import Database
+from store.errors import Unavailable
 from store.ids import new_id
 from store.settings import Settings
 
 FIRST = "0001"
+BEFORE_WORKERS_SAID_WHAT_THEY_TAKE = "0021"
 TENANT_ID = "01890000-0000-7000-8000-00000000000a"
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -134,3 +136,41 @@ def test_what_refers_to_nothing_after_a_migration_takes_it_back(first_database: 
     assert len(rows(first_database)["tenants"]) == 1
     with first_database.read() as connection:
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar_one() == 1
+
+
+@pytest.mark.postgresql
+def test_a_migration_does_not_stand_in_everybodys_way(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(Settings(database_url=postgresql_url, _env_file=None))  # type: ignore[call-arg]
+    migrate.migrate(database, BEFORE_WORKERS_SAID_WHAT_THEY_TAKE)
+    reader = database.engine.connect()
+    reader.execute(sa.text("SELECT * FROM workers")).all()  # as a backup does for an hour
+    slept: list[float] = []
+
+    def pause(seconds: float) -> None:
+        slept.append(seconds)
+        # Nothing waits behind it meanwhile.
+        with database.write() as connection:
+            connection.execute(sa.text("DELETE FROM workers"))
+        if len(slept) == 2:
+            reader.rollback()
+
+    monkeypatch.setattr(migrate.time, "sleep", pause)
+    _, after = migrate.migrate(database)
+    assert (after, len(slept)) == (migrate.newest_revision(), 2)
+    reader.close()
+    database.close()
+
+
+@pytest.mark.postgresql
+def test_a_migration_that_gets_no_lock_changes_nothing(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database(Settings(database_url=postgresql_url, _env_file=None))  # type: ignore[call-arg]
+    migrate.migrate(database, BEFORE_WORKERS_SAID_WHAT_THEY_TAKE)
+    monkeypatch.setattr(migrate, "_TRIES", 1)
+    with database.engine.connect() as reader:
+        reader.execute(sa.text("SELECT * FROM workers")).all()
+        with pytest.raises(Unavailable) as caught:
+            migrate.migrate(database)
+    assert caught.value.code == "lock_timeout"
+    assert migrate.current_revision(database) == BEFORE_WORKERS_SAID_WHAT_THEY_TAKE
+    assert next(revision for revision, _ in migrate.pending(database)) == "0022"
+    database.close()

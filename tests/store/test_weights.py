@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from ingest.vision.models import KNOWN_DETECTORS
 from store import weights, weights_sources
 from store.settings import Settings, load_settings
 
@@ -429,6 +430,16 @@ def test_the_real_list_is_pinned_and_licensed() -> None:
                 assert len(source.revision) == 40, "a commit, not a branch"
             pin = {"npm": "@", "debian": "_all.deb"}.get(source.kind, "==")
             assert all(pin in part.package for file in source.files for part in file.parts)
+
+
+def test_what_comes_as_an_operators_own_file_is_named_with_its_licence() -> None:
+    own = {model.name: model.licence for model in weights.own_files()}
+    assert not own.keys() & {model.name for model in weights.catalog()}
+    assert set(own.values()) <= {"MIT", "AGPL-3.0"}
+    known = {name for names in KNOWN_DETECTORS.values() for name in names}
+    assert {name for name in known if not name.endswith("-int8-openvino")} <= own.keys() | {
+        model.name for model in weights.catalog()
+    }
 
 
 @pytest.mark.models

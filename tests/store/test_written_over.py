@@ -33,11 +33,11 @@ def says(path: Path) -> bool:
     return any(SECRET.encode() in each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
 
 
-@pytest.mark.parametrize("driver_begins", [False, True], ids=["the database's", "the jobs'"])
+@pytest.mark.parametrize("of_jobs", [False, True], ids=["the database's", "the jobs'"])
 @pytest.mark.parametrize("length", [10, 5000], ids=["within a page", "over many pages"])
-def test_a_deleted_text_is_in_no_page_of_the_file(tmp_path: Path, length: int, driver_begins: bool) -> None:
+def test_a_deleted_text_is_in_no_page_of_the_file(tmp_path: Path, length: int, of_jobs: bool) -> None:
     path = tmp_path / "texts.sqlite3"
-    engine = make_engine(f"sqlite:///{path}", synchronous="NORMAL", driver_begins=driver_begins)
+    engine = make_engine(f"sqlite:///{path}", synchronous="NORMAL", of_jobs=of_jobs)
     with engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT)"))
         for number in range(20):

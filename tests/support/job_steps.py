@@ -41,6 +41,11 @@ class JobSteps:
         found = self._client.list_workflows(workflow_ids=[fetch_id(task_id), task_id], load_input=False)
         return {status.status for status in found}
 
+    def executor(self, task_id: str) -> str | None:
+        """Who works on the call, or did last."""
+        found = self._client.list_workflows(workflow_ids=[task_id], load_input=False, load_output=False)
+        return found[0].executor_id if found else None
+
     def stages(self, task_id: str) -> list[Stage]:
         """Of the steps that are done, in their order."""
         return [
@@ -60,7 +65,7 @@ class JobSteps:
             if number >= stage.number:
                 return True
             assert time.monotonic() < deadline, f"{stage} did not begin: {self._done(task_id)}"
-            time.sleep(0.005)
+            time.sleep(0.02)
         return False
 
     def _is_over(self, task_id: str) -> bool:

@@ -68,7 +68,7 @@ def main() -> None:
         takeover_after_s=1.5,
         _env_file=None,  # type: ignore[call-arg]
     )
-    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4)], works=True)
+    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4)])
     jobs.launch()
     if sys.argv[3] == "enqueue":
         jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])

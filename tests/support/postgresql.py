@@ -1,10 +1,12 @@
-"""A PostgreSQL of the test run's own: Debian's programs, a cluster in a temporary folder, one socket, no TCP."""
+"""A PostgreSQL of the test run's own: Debian's programs, a cluster in a temporary folder, one socket, and TCP only
+where it is asked for."""
 
 from __future__ import annotations
 
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 import uuid
@@ -24,9 +26,49 @@ def programs() -> Path | None:
     return Path(on_path).resolve().parent if on_path else None
 
 
+class PostgreSql:
+    """A running cluster. `url` is the pattern into which a database's `name` goes."""
+
+    def __init__(self, folder: Path, address: str, as_user: dict[str, object]) -> None:
+        self._folder, self._as_user = folder, as_user
+        where, port = "", ""
+        if address:
+            with socket.socket() as probe:
+                probe.bind((address, 0))
+                port = str(probe.getsockname()[1])
+            where = f" -c port={port}"
+        self._options = f"-k {folder} -c listen_addresses='{address}'{where} -c fsync=off -c max_connections=60"
+        place = f"{address}:{port}/{{name}}" if address else f"/{{name}}?host={folder}"
+        self.url = f"postgresql+psycopg://parley@{place}"
+
+    @property
+    def process_id(self) -> int:
+        """Of the process that starts one for each connection."""
+        return int((self._folder / "pg" / "postmaster.pid").read_text().split()[0])
+
+    def start(self) -> None:
+        self._control("-o", self._options, "-l", self._folder / "pg.log", "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        """At once by default, as if it was killed: it recovers when it is started again."""
+        self._control("-m", mode, "stop")
+
+    def _control(self, *arguments: str | Path) -> None:
+        bin_folder = programs()
+        assert bin_folder is not None
+        _run([bin_folder / "pg_ctl", "-D", self._folder / "pg", "-w", *arguments], self._as_user)
+
+
 @contextmanager
 def running_cluster() -> Iterator[str]:
     """Starts a cluster; yields the URL pattern into which a database's `name` goes."""
+    with running_postgresql() as server:
+        yield server.url
+
+
+@contextmanager
+def running_postgresql(address: str = "") -> Iterator[PostgreSql]:
+    """One that can be restarted, listening on an address of this machine's where one is given."""
     bin_folder = programs()
     assert bin_folder is not None
     # Not below pytest's own folder: that is closed to the other user whom PostgreSQL may have to run as.
@@ -35,12 +77,15 @@ def running_cluster() -> Iterator[str]:
     as_user = _other_user(folder)
     try:
         _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=60"
-        _run([bin_folder / "pg_ctl", "-D", data, "-w", "-o", options, "-l", folder / "pg.log", "start"], as_user)
+        if address:
+            with (data / "pg_hba.conf").open("a") as access:
+                access.write("host all all 10.213.0.0/16 trust\n")
+        server = PostgreSql(folder, address, as_user)
+        server.start()
         try:
-            yield f"postgresql+psycopg://parley@/{{name}}?host={folder}"
+            yield server
         finally:
-            _run([bin_folder / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], as_user)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

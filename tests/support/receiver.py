@@ -64,6 +64,7 @@ class Receiver:
 
     def __init__(self, host: str) -> None:
         self.requests: list[Received] = []
+        self._host = "127.0.0.1" if host == "0.0.0.0" else host
         self._replies: dict[str, list[Reply]] = {}
         self._answering: dict[str, Answering] = {}
         self._changed = threading.Condition()
@@ -76,8 +77,8 @@ class Receiver:
         """For connections from now on; to be called before the first."""
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
 
-    def url(self, path: str = "/hook", host: str = "127.0.0.1") -> str:
-        return f"http://{host}:{self.port}{path}"
+    def url(self, path: str = "/hook", host: str = "") -> str:
+        return f"http://{host or self._host}:{self.port}{path}"
 
     def answer(self, path: str, *replies: Reply) -> str:
         """The URL of a path that gives these replies, one after the other."""

@@ -20,11 +20,13 @@ import httpx2
 from accounts import ledger
 from accounts.clients import NewClient, create_client
 from accounts.keys import Keyring
+from ingest.roles import Role
 from store.database import Database
 from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
 from tests.support.migrated import migrated_sqlite
+from tests.support.network import Host
 
 START_S = 60.0
 JOB_S = 240.0
@@ -42,22 +44,45 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def children_of(process_id: int) -> list[int]:
+    """Process ids of its children; each of its threads has its own list of them."""
+    lists = Path(f"/proc/{process_id}/task").glob("*/children")
+    return [int(text) for path in lists for text in path.read_text().split()]
+
+
 class RunningServer:
     """`parley serve` over a data folder. `settings` are PARLEY_ variables without the prefix, in lower case.
 
-    Without a word about it, what is quick is taken: no language model, and the smaller of the speech models; and many
+    Without a word about it, what is quick is taken: no language model, and the smaller of the speech models; and some
     servers stand idle beside each other, so each looks for jobs less often.
     """
 
-    def __init__(self, data_dir: Path, **settings: str) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        role: Role = "all",
+        core: int | None = None,
+        host: Host | None = None,
+        code: Path | None = None,
+        **settings: str,
+    ) -> None:
+        """`core`: the only one of the machine's that the server and its children may have; `host`: where it runs;
+        `code`: the folder of another release."""
+        self.role = role
+        self.code = code
+        self._prefix = [] if core is None else ["taskset", "--cpu-list", str(core)]
+        if host is not None:
+            self._prefix += host.prefix
+            settings = {"host": "0.0.0.0", **settings}
         self.data_dir = data_dir
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{host.address if host else '127.0.0.1'}:{self.port}"
         values = {
             "llm_model": "none",
             "log_format": "json",
             "asr_model": "whisper-base",
-            "job_poll_s": "0.5",
+            "job_poll_s": "0.25",
             **settings,
         }
         self.environment = {
@@ -68,6 +93,7 @@ class RunningServer:
         }
         self.log_path = data_dir / "server.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self._is_resting = False
         fields = {name: value for name, value in values.items() if name not in ("llm_model", "log_format")}
         self.settings = Settings(data_dir=data_dir, port=self.port, _env_file=None, **fields)  # type: ignore[arg-type, call-arg]
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -79,19 +105,25 @@ class RunningServer:
     def start(self) -> RunningServer:
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "api.command_line", "serve"],
+                [*self._prefix, sys.executable, "-m", "api.command_line", "serve", "--role", self.role],
                 env=self.environment,
+                cwd=self.code,
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
             )
+        self._wait_until_ready()
+        return self
+
+    def _wait_until_ready(self) -> None:
+        assert self.process is not None
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended:\n{self.log()[-4000:]}")
             try:
                 if httpx2.get(self.url + "/readyz", timeout=5).status_code == 200:
-                    return self
+                    return
             except httpx2.HTTPError:
                 pass
             time.sleep(0.05)
@@ -108,17 +140,30 @@ class RunningServer:
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(number)
+            self.process.send_signal(signal.SIGCONT)  # one that rests hears nothing
         try:
             return self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"the server did not stop:\n{self.log()[-4000:]}") from None
 
+    def rest(self) -> None:
+        """Stands still: a server that idles looks for jobs all the same, which many beside each other feel."""
+        if not self._is_resting and self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGSTOP)
+            self._is_resting = True
+
+    def wake(self) -> None:
+        """Goes on after `rest`."""
+        if self._is_resting and self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self._is_resting = False
+            self._wait_until_ready()
+
     def child_ids(self) -> list[int]:
-        """Process ids of the server's children; each of its threads has its own list of them."""
+        """Process ids of the server's children."""
         assert self.process is not None
-        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(text) for path in lists for text in path.read_text().split()]
+        return children_of(self.process.pid)
 
     def kill_children(self) -> list[int]:
         """Kills every child process of the server; their ids."""

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from tests.support.browser import CHROMIUM
 from tests.ui.scripted_widget import ScriptedSite, serve_scripted_site
 
-CHROMIUM = Path("/usr/bin/chromium")
 BUILT = Path(__file__).parents[2] / "ui" / "dist"
 AXE = Path(__file__).parents[2] / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 ARGUMENTS = [
@@ -31,6 +31,8 @@ PHONE = {"width": 390, "height": 844}
 NARROW = {"width": 320, "height": 640}
 
 OpenPage = Callable[..., Page]
+
+expect.set_options(timeout=WAIT_MS)  # machines have much else to do while tests run
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.contract.waiting import eventually
 from tests.support.server import Account, RunningServer
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import DESKTOP, PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
 from tests.ui.test_cabinet_communications import HOSTILE, SAID, add_call, add_chat
 from tests.ui.test_checkout_page import OpenAt
 from tests.ui.test_checkout_page import open_at as open_at
@@ -23,12 +23,6 @@ from tests.ui.test_checkout_page import open_at as open_at
 pytestmark = pytest.mark.browser
 
 QUESTION = "What happened to the gravelmoth lamp?"
-
-
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    """For machines that have much else to do."""
-    expect.set_options(timeout=WAIT_MS)
 
 
 @pytest.fixture

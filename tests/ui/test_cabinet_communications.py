@@ -115,12 +115,6 @@ def add_chat(account: Account, text: str, number: int = 1) -> str:
     return str(answer.json()["communication_id"])
 
 
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    """For machines that have much else to do."""
-    expect.set_options(timeout=WAIT_MS)
-
-
 def title_of(page: Page) -> str:
     return page.title()
 

@@ -10,7 +10,6 @@ from store.ids import new_id
 from tests.support.server import Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import WAIT_MS
 from tests.ui.test_cabinet_communications import add_call
 from tests.ui.test_cabinet_promises import fill
 from tests.ui.test_checkout_page import OpenAt
@@ -19,12 +18,6 @@ from tests.ui.test_checkout_page import open_at as open_at
 pytestmark = pytest.mark.browser
 
 MOST_TABS = 80
-
-
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    """For machines that have much else to do."""
-    expect.set_options(timeout=WAIT_MS)
 
 
 def tab_to(page: Page, wanted: Locator, *, key: str = "Tab") -> None:

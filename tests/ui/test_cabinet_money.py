@@ -13,7 +13,7 @@ from store.ids import new_id
 from tests.support.server import Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import DESKTOP, PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
 
@@ -28,11 +28,6 @@ def client(new_account: Callable[..., Account]) -> Account:
         ledger.charge(account.tenant_id, connection, hold_key="one", description="For the test")
         assert ledger.hold(account.tenant_id, connection, key="two", lines=[line], source="test", source_ref=None)
     return account
-
-
-@pytest.fixture(autouse=True)
-def patient() -> None:
-    expect.set_options(timeout=WAIT_MS)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])

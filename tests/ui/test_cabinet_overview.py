@@ -15,10 +15,9 @@ from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Someone, add_talk, promise
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
 LIST = re.compile(r"/cabinet/communications\?from=\d{4}-\d\d-\d\d&to=\d{4}-\d\d-\d\d$")
 IN_SALES = re.compile(r"/cabinet/communications\?from=[\d-]+&to=[\d-]+&category=sales$")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from playwright.sync_api import expect
 
@@ -11,10 +13,9 @@ from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Someone, Talk, add_talk, fact, promise
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
 MARKUP = '<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>\'"><svg onload=window.hurt=1>'
 LONG = "Konstantinopolskaya-Verkhnepyshminskaya " * 4
 
@@ -71,7 +72,7 @@ def test_names_that_hold_markup_are_words_and_run_nothing(account: Account, open
             "SPEAKER_01": Someone(names[0], "cl-1"),
         },
         turns=[("SPEAKER_00", "Good day."), ("SPEAKER_01", "Hello.")],
-        promises=[promise("Send the offer", "SPEAKER_00", due=now().date())],
+        promises=[promise("Send the offer", "SPEAKER_00", due=now().date() + timedelta(days=2))],
         facts=[fact("Likes tea", "SPEAKER_01")],
         score_pct=50.0,
         criteria=[CriterionResult("greeting", "binary", True, "Good day")],

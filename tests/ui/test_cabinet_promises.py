@@ -13,10 +13,9 @@ from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Talk, add_talk, promise
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
 
 
 def fill(account: Account) -> Talk:

@@ -15,10 +15,9 @@ from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Talk, add_talk
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
-expect.set_options(timeout=WAIT_MS)
 SAID = [
     ("SPEAKER_00", "Good day, Daisy company, my name is Boris, how can I help you?"),
     ("SPEAKER_01", "Hello, my coffee machine is leaking since yesterday evening."),

@@ -13,7 +13,7 @@ from tests.support.cabinet import add_operator, mailed_code, signed_in
 from tests.support.server import Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import DESKTOP, PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "/keys", "/webhooks", "/people", "/audit", "/audit?of=tools")
@@ -22,11 +22,6 @@ PAGES = ("", "/keys", "/webhooks", "/people", "/audit", "/audit?of=tools")
 @pytest.fixture
 def client(new_account: Callable[..., Account]) -> Account:
     return new_account(email=f"owner-{new_id()}@shop.example", name="ООО «Ромашка»")
-
-
-@pytest.fixture(autouse=True)
-def patient() -> None:
-    expect.set_options(timeout=WAIT_MS)
 
 
 def opened(page: Page, title: str) -> Page:

@@ -12,7 +12,7 @@ from tests.contract.recordings import spoken, wav
 from tests.support.server import JOB_S, Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
+from tests.ui.conftest import PHONE, findings, width_over
 
 MAIL = b"""From: Anna <anna@client.example>
 To: shop@shop.example
@@ -23,12 +23,6 @@ Content-Type: text/plain; charset=utf-8
 
 Where is my gravelmoth lamp?
 """
-
-
-@pytest.fixture(autouse=True)
-def patience() -> None:
-    """For machines that have much else to do."""
-    expect.set_options(timeout=WAIT_MS)
 
 
 def choose(page: Page, *files: tuple[str, str, bytes]) -> None:

@@ -69,6 +69,7 @@ def test_an_engine_hears_words_with_times_confidence_and_language(tmp_path: Path
     assert 1.2 < careful[-1].start < 2.8
 
 
+@pytest.mark.soak
 @pytest.mark.models
 def test_many_windows_at_once_give_each_its_own_words(tmp_path: Path) -> None:
     used: Recogniser = load(engine())

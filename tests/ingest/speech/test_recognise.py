@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ingest.speech import recognise
 from ingest.speech.credibility import credible, is_loop, suspicious, text_of, without_loops
-from ingest.speech.recognise import MAX_WINDOW_S, TimedWord, choose_engine
+from ingest.speech.recognise import MAX_WINDOW_S, Engine, TimedWord, choose_engine, is_usable
 from ingest.speech.transcribe import Part, Segment, _windows, merge, prepare, recognise_windows
 from store.settings import load_settings
 from store.weights import ModelMissing
@@ -175,6 +176,31 @@ def test_a_missing_model_says_how_to_get_it(tmp_path: Path) -> None:
 def test_a_folder_can_be_the_model(tmp_path: Path) -> None:
     engine = choose_engine(load_settings(asr_model=str(tmp_path), asr_threads=3))
     assert (engine.model_path, engine.threads, engine.kind) == (str(tmp_path), 3, "faster-whisper")
+
+
+def test_speech_goes_to_a_gpu_where_there_is_one_and_it_is_not_forbidden(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(asr_model=str(tmp_path))
+    for has_gpu, devices in ((True, ("cuda", "cpu", "cuda")), (False, ("cpu", "cpu", None))):
+        monkeypatch.setattr(recognise, "has_gpu", lambda has_gpu=has_gpu: has_gpu)
+        for wanted, device in zip(("", "cpu", "cuda"), devices, strict=True):
+            asked = settings.model_copy(update={"asr_device": wanted})
+            if device is not None:
+                assert choose_engine(asked).device == device
+                continue
+            with pytest.raises(ModelMissing, match="PARLEY_ASR_DEVICE"):
+                choose_engine(asked)
+
+
+def test_what_a_machine_with_a_gpu_chose_is_not_usable_on_one_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_gpu, elsewhere = Engine(str(tmp_path), 2, device="cuda"), Engine(str(tmp_path / "other"), 2)
+    monkeypatch.setattr(recognise, "has_gpu", lambda: False)
+    assert [is_usable(each) for each in (on_gpu, elsewhere, Engine(str(tmp_path), 2))] == [False, False, True]
+    monkeypatch.setattr(recognise, "has_gpu", lambda: True)
+    assert is_usable(on_gpu)
 
 
 def test_every_stretch_goes_into_one_window_that_the_engine_can_hear_whole() -> None:

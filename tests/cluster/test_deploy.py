@@ -1,0 +1,108 @@
+"""The files of `deploy/`, the Dockerfile and compose.yaml name what there is: metrics, settings, commands, alerts."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+import httpx2
+import pytest
+import yaml  # type: ignore[import-untyped]
+from typer.testing import CliRunner
+
+from api.command_line import app
+from store.settings import Settings
+from tests.support.server import RunningServer
+
+ROOT = Path(__file__).parents[2]
+DEPLOY, OPERATIONS = ROOT / "deploy", ROOT / "docs" / "operations.md"
+ALERTS = yaml.safe_load((DEPLOY / "alerts.yaml").read_text(encoding="utf-8"))["groups"][0]["rules"]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+_METRIC = re.compile(r"\bparley_[a-z_]+[a-z]")
+_SETTING = re.compile(r"\bPARLEY_([A-Z_]+[A-Z])")
+_SERIES = re.compile(r"_(bucket|count|sum)$")
+
+
+def expressions() -> Iterator[str]:
+    """Of the rules and of the dashboard."""
+    yield from (rule["expr"] for rule in ALERTS)
+    dashboard = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))
+    yield from (target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ()))
+
+
+@pytest.fixture(scope="module")
+def told(server: RunningServer) -> set[str]:
+    """The metrics that a server tells of."""
+    text = httpx2.get(server.url + "/metrics").text
+    return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE parley_")}
+
+
+def test_rules_and_dashboard_ask_for_metrics_that_there_are(told: set[str]) -> None:
+    asked = {_SERIES.sub("", name) for each in expressions() for name in _METRIC.findall(each)}
+    # Of filling an index that is being filled tells, of its passages the Qdrant server alone.
+    assert asked - told <= {"parley_index_fill_done", "parley_index_fill_total", "parley_index_points"}
+    assert len(asked) > 15
+
+
+def test_the_documentation_tells_of_every_metric(told: set[str]) -> None:
+    page = OPERATIONS.read_text(encoding="utf-8")
+    documented = set(_METRIC.findall(page))
+    created = {name for name in told if name.endswith("_created")}
+    assert {name for name in told - created if not name.startswith("parley_index_fill")} <= documented
+    assert "parley_index_fill_*" in page
+
+
+def test_it_says_what_to_do_for_each_alert() -> None:
+    page = OPERATIONS.read_text(encoding="utf-8").partition("## Alerts")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (Parley\w+) \|", page, re.MULTILINE) == [rule["alert"] for rule in ALERTS]
+
+
+def test_settings_are_named_as_they_are() -> None:
+    texts = [ROOT / "Dockerfile", ROOT / "compose.yaml", DEPLOY / "parley.service"]
+    named = {
+        name for path in texts for name in re.findall(r"\bPARLEY_([A-Z_]+[A-Z])", path.read_text(encoding="utf-8"))
+    }
+    assert {name.lower() for name in named} - {"name"} <= set(Settings.model_fields)
+    assert len(named) > 6
+
+
+def commands() -> list[tuple[str, ...]]:
+    texts = [(ROOT / "Dockerfile").read_text(encoding="utf-8"), (DEPLOY / "parley.service").read_text(encoding="utf-8")]
+    texts += [" ".join(map(str, service.get("command", ()))) for service in COMPOSE["services"].values()]
+    found = [line for text in texts for line in re.findall(r"\bparley,? ((?:migrate|serve|models)[a-z -]*)", text)]
+    return sorted({tuple(line.split()) for line in found})
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_commands_are_those_that_there_are(command: tuple[str, ...]) -> None:
+    words = list(takewhile(lambda word: not word.startswith("--"), command))
+    helped = CliRunner().invoke(app, [*words, "--help"])
+    assert helped.exit_code == 0, helped.output
+    assert all(word in helped.output for word in command if word.startswith("--")), helped.output
+
+
+def test_every_service_of_compose_waits_for_what_is_there() -> None:
+    services = COMPOSE["services"]
+    for name, service in services.items():
+        assert set(service.get("depends_on", ())) <= set(services), name
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            assert source in COMPOSE["volumes"] or (ROOT / source).exists(), volume
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed here")
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    unit = (DEPLOY / "parley.service").read_text(encoding="utf-8")
+    (tmp_path / "parley.service").write_text(unit.replace("/opt/parley/bin/parley", "/bin/true"), encoding="utf-8")
+    checked = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / "parley.service")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stderr

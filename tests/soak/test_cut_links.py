@@ -1,0 +1,168 @@
+"""Several hosts, over links that are cut and healed: the work of who is cut off is done by others, once, and each that
+was cut off goes on by itself. And a PostgreSQL that is killed again and again.
+
+The kernel here may have no `netem`: links are cut, and not delayed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.soak.conftest import Size
+from tests.support import postgresql
+from tests.support.audio import call_clip
+from tests.support.calls import RECORDING, Calls, wait_until
+from tests.support.cluster import Cluster, running_cluster_of_processes
+from tests.support.job_steps import JobSteps, Stage
+from tests.support.network import Network, running_network
+from tests.support.postgresql import PostgreSql
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.server import RunningServer
+
+pytestmark = [pytest.mark.soak, pytest.mark.models, pytest.mark.postgresql]
+
+ASK = """
+import sys, concurrent.futures, httpx2
+url, key, times, most_s = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+def ask(_):
+    answer = httpx2.get(url + "/public/v1/balance", headers={"Authorization": key}, timeout=most_s)
+    return answer.status_code if answer.status_code == 200 or answer.headers.get("retry-after") else -1
+assert httpx2.get(url + "/healthz", timeout=5).status_code == 200
+with concurrent.futures.ThreadPoolExecutor(times) as threads:
+    print(*threads.map(ask, range(times)))
+"""
+CALLS_IN_WORK = 4
+TAKEN_OVER_S = 30.0
+ANSWER_S = 40.0
+BETWEEN_KILLS_S = 10.0
+TAKES = "speech,errands"
+
+
+@pytest.fixture
+def network() -> Iterator[Network]:
+    with running_network() as made:
+        yield made
+
+
+@pytest.fixture
+def stores(network: Network) -> Iterator[PostgreSql]:
+    if postgresql.programs() is None:
+        pytest.skip("PostgreSQL is not installed (scripts/install-system-packages)")
+    with postgresql.running_postgresql(network.address) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(network: Network, stores: PostgreSql, tmp_path: Path) -> Iterator[Cluster]:
+    url = postgresql.new_database(stores.url)
+    with running_cluster_of_processes(tmp_path, url, address=network.address) as made:
+        yield made
+
+
+@pytest.fixture
+def receiver(network: Network) -> Iterator[Receiver]:
+    with receiving(network.address) as running:
+        running.answer(RECORDING, Reply(body=call_clip("01", 0, 20)))
+        yield running
+
+
+def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
+    network: Network, cluster: Cluster, receiver: Receiver, size: Size
+) -> None:
+    api = cluster.start("api", host=network.host())
+    hosts = [network.host(), network.host()]
+    first = cluster.start("worker", host=hosts[0], worker_takes=TAKES, call_places="2")
+    calls = Calls(api, receiver, workers=cluster.processes)
+    with closing(JobSteps(api)) as steps:
+        in_work = [calls.start() for _ in range(CALLS_IN_WORK)]
+        assert steps.wait_for(in_work[0], Stage(2, "recognise_part", 0.0))
+        second = cluster.start("worker", host=hosts[1], worker_takes=TAKES, call_places="2")
+        held = [task_id for task_id in in_work if steps.executor(task_id) == steps.executor(in_work[0])]
+        of_first = steps.executor(in_work[0])
+        hosts[0].cut()
+        cut_at = time.monotonic()
+
+        def is_free(task_id: str) -> bool:
+            """Or another's already: one that has all hands full takes it a little later."""
+            return steps.executor(task_id) != of_first or "ENQUEUED" in steps.statuses(task_id)
+
+        wait_until(lambda: all(is_free(task_id) or steps.at(task_id) is None for task_id in held))
+        assert time.monotonic() - cut_at < TAKEN_OVER_S
+        for task_id in in_work:
+            assert calls.account.finished_task(task_id)["transcription_status"] == "success"
+        assert calls.account.finished_task(calls.start())["transcription_status"] == "success"
+        time.sleep(max(0.0, cut_at + size.cut_s - time.monotonic()))
+        hosts[0].heal()
+        # It is there again by itself, and works.
+        wait_until(lambda: speech_workers(api) == 2)
+        second.stop()
+        last = calls.start()
+        calls.account.finished_task(last)
+        assert steps.executor(last) == of_first
+        calls.assert_each_was_done_once(steps)
+        assert first.stop() == 0
+
+
+def test_who_answers_and_is_cut_off_says_so_and_goes_on(network: Network, cluster: Cluster, size: Size) -> None:
+    host = network.host()
+    api = cluster.start("api", host=host)
+    account = api.new_client("client")
+    # The link between the two stores and the process alone: whoever asks is beside it.
+    asker = [*host.prefix, sys.executable, "-c", ASK, f"http://127.0.0.1:{api.port}", account.headers["Authorization"]]
+    assert asked(asker, 4) == {200}
+    host.cut()
+    try:
+        time.sleep(1.0)
+        assert asked(asker, 8) == {503}, "each answer comes, and says to come again"
+    finally:
+        time.sleep(size.cut_s / 4)
+        host.heal()
+    wait_until(lambda: account.get("/public/v1/balance").status_code == 200)
+    assert httpx2.get(f"{api.url}/readyz").status_code in (200, 503)
+    wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
+
+
+@pytest.mark.usefixtures("at_full_size")
+def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
+    network: Network, stores: PostgreSql, cluster: Cluster, receiver: Receiver, size: Size
+) -> None:
+    api = cluster.start("api")
+    cluster.start("worker", worker_takes=TAKES)
+    cluster.start("worker", worker_takes=TAKES)
+    calls = Calls(api, receiver, workers=cluster.processes)
+    answers: Counter[int] = Counter()
+    with closing(JobSteps(api)) as steps:
+        for _ in range(max(2, round(size.restarts_s / BETWEEN_KILLS_S))):
+            until = time.monotonic() + BETWEEN_KILLS_S
+            while time.monotonic() < until:
+                answer = calls.account.get("/public/v1/balance")
+                answers[answer.status_code] += 1
+                if answer.status_code == 200 and len(calls.started) < size.restarts_s / 5:
+                    calls.start_at_last()
+                time.sleep(0.2)
+            stores.stop()
+            stores.start()
+        wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
+        calls.assert_each_was_done_once(steps)
+    assert set(answers) <= {200, 503}, answers
+    assert answers[200] > answers[503]
+
+
+def speech_workers(server: RunningServer) -> int:
+    found = re.search(r'parley_workers{work="speech"} (\d+)', httpx2.get(f"{server.url}/metrics", timeout=60).text)
+    return int(found[1]) if found else 0
+
+
+def asked(command: list[str], times: int) -> set[int]:
+    """The statuses of answers that came in time; -1 for one without Retry-After that asks to come again."""
+    done = subprocess.run([*command, str(times), str(ANSWER_S)], check=True, capture_output=True, text=True)
+    return {int(word) for word in done.stdout.split()}

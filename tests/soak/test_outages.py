@@ -1,0 +1,191 @@
+"""What the stores and the machine itself do at times: they are away, full, or tell another time. Whoever asks meanwhile
+is answered, what was accepted is done afterwards, once, and nobody has to help."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.soak.conftest import Size
+from tests.support.audio import call_clip
+from tests.support.calls import Calls, wait_until
+from tests.support.calls import receiver as receiver
+from tests.support.clock import WallClock
+from tests.support.cluster import RULES, Cluster
+from tests.support.cluster import cluster as cluster
+from tests.support.job_steps import JobSteps, Stage
+from tests.support.receiver import Receiver
+from tests.support.server import Account, RunningServer
+
+pytestmark = [pytest.mark.soak, pytest.mark.models]
+
+DISK_MB = 1_400  # a call is begun where a gigabyte stays free
+HOUR_S = 3600
+
+
+def start_document(account: Account, space_id: str, name: str = "parking.md") -> str:
+    answer = account.upload_document(space_id, RULES, name)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+def is_found(account: Account) -> bool:
+    answer = account.call_tool("search_documents", query="where do visitors park their cars")
+    return "behind the bakery" in answer["result"]["content"][0]["text"]
+
+
+def assert_says_to_come_again(answer: httpx2.Response) -> None:
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["retry-after"]) >= 1
+    assert answer.json()["error"]["type"] == "unavailable_error"
+
+
+@pytest.mark.postgresql
+@pytest.mark.usefixtures("at_full_size")
+def test_a_bucket_that_is_away(cluster: Cluster, receiver: Receiver, size: Size) -> None:
+    api = cluster.start("api")
+    cluster.start("worker", worker_takes="speech,documents,errands")
+    calls = Calls(api, receiver, workers=cluster.processes)
+    account = api.new_client("reader")
+    space = account.new_space()
+    document = account.add_document(space, RULES, "before.md")
+    with closing(JobSteps(api)) as steps:
+        calls.start(diarize=False)
+        cluster.bucket.stop()
+        gone_at = time.monotonic()
+        calls.start(diarize=False)  # a link is only noted down
+        assert_says_to_come_again(account.upload_document(space, RULES, "meanwhile.md"))
+        assert account.get("/public/v1/balance").status_code == 200
+        assert account.get(f"/public/v1/kb/documents/{document['id']}").status_code == 200
+        assert is_found(account)
+        time.sleep(max(0.0, gone_at + size.away_s - time.monotonic()))
+        cluster.bucket.start()
+        calls.assert_each_was_done_once(steps)
+        again = account.finished_document(start_document(account, space, "meanwhile.md"))
+        assert again["status"] == "success"
+
+
+@pytest.mark.postgresql
+@pytest.mark.usefixtures("at_full_size")
+def test_an_index_that_is_away(cluster: Cluster, receiver: Receiver, size: Size) -> None:
+    if not cluster.qdrant.is_ours:
+        pytest.skip("a Qdrant that is not ours is not stopped")
+    api = cluster.start("api")
+    cluster.start("worker", worker_takes="speech,documents,errands")
+    calls = Calls(api, receiver, workers=cluster.processes)
+    account = api.new_client("reader")
+    space = account.new_space()
+    cluster.qdrant.stop()
+    with closing(JobSteps(api)) as steps:
+        calls.start(diarize=False)
+        document = start_document(account, space)
+        answer = account.call_tool("search_documents", query="where do visitors park their cars")
+        assert "error" in answer or answer["result"]["isError"], answer
+        assert account.get("/public/v1/balance").status_code == 200
+        time.sleep(size.away_s)
+        assert account.get(f"/public/v1/kb/documents/{document}").json()["status"] in ("pending", "processing")
+        cluster.qdrant.start()
+        assert account.finished_document(document)["status"] == "success"
+        wait_until(lambda: is_found(account))
+        calls.assert_each_was_done_once(steps)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "parley-test", str(folder)]
+    if subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("no disk of its own can be mounted here (that needs root)")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill_up(folder: Path) -> Path:
+    """The file that takes all that is left."""
+    path = folder / "what-fills-it"
+    with path.open("wb", buffering=0) as file:
+        for piece in (1 << 20, 1 << 12):
+            with suppress(OSError):
+                while True:
+                    file.write(bytes(piece))
+    return path
+
+
+@pytest.mark.usefixtures("at_full_size")
+def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        running = RunningServer(
+            disk / "data",
+            allowed_networks="127.0.0.0/8",
+            sweep_s="1",
+            webhook_retry_schedule=",".join(["1"] * 60),
+        )
+        try:
+            calls = Calls(running.start(), receiver)
+            account = running.new_client("reader")
+            space = account.new_space()
+            document = start_document(account, space, "before.md")
+            assert account.finished_document(document)["status"] == "success"
+            with closing(JobSteps(running)) as steps:
+                task_id = calls.start(diarize=False)
+                assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
+                in_work = start_document(account, space, "in-work.md")
+                filling = fill_up(disk)
+                assert_says_to_come_again(account.upload_document(space, RULES * 20_000, "meanwhile.md"))
+                assert_says_to_come_again(account.upload_audio(call_clip("01", 0, 60)))
+                # A read that writes nothing is answered; what an agent calls is written down, so it is not.
+                assert account.get("/public/v1/balance").status_code == 200
+                listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+                assert_says_to_come_again(account.post("/mcp", json=listing))
+                time.sleep(size.away_s)
+                filling.unlink()
+                assert account.finished_document(in_work)["status"] == "success"
+                again = account.finished_document(start_document(account, space, "meanwhile.md"))
+                assert again["status"] == "success"
+                calls.start(diarize=False)
+                calls.assert_each_was_done_once(steps)
+            assert running.stop() == 0
+        finally:
+            running.close()
+
+
+@pytest.mark.usefixtures("at_full_size")
+def test_a_clock_that_is_set(tmp_path: Path, receiver: Receiver) -> None:
+    clock = WallClock(tmp_path)
+    running = RunningServer(
+        tmp_path / "data", allowed_networks="127.0.0.0/8", sweep_s="1", webhook_retry_schedule="1,1,1,1,1"
+    )
+    running.environment |= clock.environment
+    try:
+        calls = Calls(running.start(), receiver)
+        account = running.new_client("reader")
+        space = account.new_space()
+        with closing(JobSteps(running)) as steps:
+            for moved_s in (HOUR_S, -HOUR_S):
+                task_id = calls.start(diarize=False)
+                assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
+                document = start_document(account, space)
+                clock.set(moved_s)
+                wait_until(lambda moved_s=moved_s: abs(server_time(running) - time.time() - moved_s) < 60)  # type: ignore[misc]
+                assert account.finished_document(document)["status"] == "success"
+                assert account.finished_document(start_document(account, space))["status"] == "success"
+                calls.account.finished_task(calls.start(diarize=False))
+                assert is_found(account)
+            calls.assert_each_was_done_once(steps)
+        assert running.stop() == 0
+    finally:
+        running.close()
+
+
+def server_time(server: RunningServer) -> float:
+    """As the server tells it in its answers."""
+    return parsedate_to_datetime(httpx2.get(f"{server.url}/healthz").headers["date"]).timestamp()

@@ -1,0 +1,85 @@
+"""Who is silent is told by running time: clocks that are set change nothing."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from store import heartbeats
+from store.database import Database
+from store.heartbeats import Listener, workers
+
+AFTER_S = 0.3
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener("me", after_s=AFTER_S)
+
+
+def beat(database: Database, worker: str) -> None:
+    with database.write() as connection:
+        heartbeats.beat(connection, worker, ["speech"], "use-multilingual-v3")
+
+
+def set_clock(database: Database, worker: str, by: timedelta) -> None:
+    """As if the worker had written by another clock."""
+    with database.write() as connection:
+        mine = workers.c.executor_id == worker
+        last = connection.execute(sa.select(workers.c.last_seen_at).where(mine)).scalar_one()
+        connection.execute(sa.update(workers).where(mine).values(last_seen_at=last + by))
+
+
+def silent(database: Database, listener: Listener) -> list[str]:
+    with database.write() as connection:
+        found = listener.silent(connection)
+        assert listener.hold_silent(connection) == found
+        return found
+
+
+@pytest.mark.parametrize(
+    "by", [timedelta(hours=-1), timedelta(0), timedelta(hours=1)], ids=["back", "right", "forward"]
+)
+def test_who_beats_is_alive_and_who_does_not_is_silent_whatever_its_clock_says(
+    database: Database, listener: Listener, by: timedelta
+) -> None:
+    for worker in ("me", "alive", "gone"):
+        beat(database, worker)
+        set_clock(database, worker, by)
+    assert silent(database, listener) == [], "nobody is given up at first sight"
+    time.sleep(AFTER_S / 2)
+    beat(database, "alive")
+    set_clock(database, "alive", by)
+    assert silent(database, listener) == []
+    time.sleep(AFTER_S / 2 + 0.1)
+    assert silent(database, listener) == ["gone"]
+    with database.write() as connection:
+        heartbeats.forget(connection, ["gone"])
+    assert silent(database, listener) == []
+
+
+def test_who_says_farewell_is_waited_for_no_more_until_it_beats_again(database: Database, listener: Listener) -> None:
+    beat(database, "leaving")
+    assert silent(database, listener) == []
+    with database.write() as connection:
+        heartbeats.say_farewell(connection, "leaving")
+    assert silent(database, listener) == ["leaving"]
+    beat(database, "leaving")
+    assert silent(database, listener) == []
+
+
+def test_one_taker_alone_holds_a_silent_worker(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("SQLite has one writer at a time")
+    beat(database, "gone")
+    takers = [Listener(name, after_s=0.0) for name in ("first", "second")]
+    for taker in takers:
+        with database.read() as connection:
+            taker.silent(connection)
+    time.sleep(0.01)
+    with database.write() as first, database.write() as second:
+        assert takers[0].hold_silent(first) == ["gone"]
+        assert takers[1].hold_silent(second) == []

@@ -1,0 +1,59 @@
+"""An S3 server on loopback."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+class Bucket:
+    """An empty bucket, whose server can be stopped and started again with what it holds."""
+
+    def __init__(self, host: str) -> None:
+        self._module: Any = pytest.importorskip(
+            "moto.server", reason="moto[server] is not installed: no S3 server to test with"
+        )
+        self.host, self.port = host, 0
+        # One of its own: what such a server keeps outlives it in this process.
+        self.name = f"recordings-{uuid.uuid4().hex}"
+        self._server: Any = None
+
+    @property
+    def url(self) -> str:
+        """For PARLEY_BLOB_URL."""
+        return f"s3://{self.name}/parley"
+
+    def start(self) -> None:
+        self._server = self._module.ThreadedMotoServer(self.host, self.port, verbose=False)
+        self._server.start()
+        _, self.port = self._server.get_host_and_port()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+        self._server = None
+
+
+@contextmanager
+def running_bucket(host: str = "127.0.0.1") -> Iterator[Bucket]:
+    """The `AWS_*` variables that this sets name its server."""
+    bucket = Bucket(host)
+    bucket.start()
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            endpoint = f"http://{host}:{bucket.port}"
+            patch.setenv("AWS_ENDPOINT_URL", endpoint)
+            patch.setenv("AWS_ALLOW_HTTP", "true")
+            patch.setenv("AWS_ACCESS_KEY_ID", "test")
+            patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+            patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+            import boto3  # type: ignore[import-untyped]
+
+            boto3.client("s3", endpoint_url=endpoint).create_bucket(Bucket=bucket.name)
+            yield bucket
+        finally:
+            bucket.stop()

@@ -1,0 +1,105 @@
+"""Several hosts on one machine: network namespaces joined by a bridge, over links that can be cut and healed.
+
+The test's own side has an address on the bridge too: there the stores run that the hosts share. Needs root and the
+`ip` of iproute2.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+_FIRST_SUBNET, _SUBNETS = 16, 200
+_HEALED_S = 30.0
+_NOBODY_LISTENS = 9
+
+
+class Host:
+    """A network namespace. What runs in it is started behind `prefix`, and reached at `address`."""
+
+    def __init__(self, name: str, link: str, address: str) -> None:
+        self.name, self._link, self.address = name, link, address
+        self.prefix = ["ip", "netns", "exec", name]
+
+    def cut(self) -> None:
+        """Nothing comes or goes any more, and nobody is told."""
+        _ip("link", "set", self._link, "down")
+
+    def heal(self) -> None:
+        """Returns when the host is reached again: the kernel asks for its address anew, and that takes a moment."""
+        _ip("link", "set", self._link, "up")
+        deadline = time.monotonic() + _HEALED_S
+        while not self._is_reached():
+            assert time.monotonic() < deadline, f"{self.name} is not reached again"
+            time.sleep(0.1)
+
+    def _is_reached(self) -> bool:
+        try:
+            socket.create_connection((self.address, _NOBODY_LISTENS), timeout=1.0).close()
+        except ConnectionRefusedError:
+            return True  # The host itself said so.
+        except OSError:
+            return False
+        return True
+
+
+class Network:
+    """Made and taken away by `running_network`."""
+
+    def __init__(self, subnet: int) -> None:
+        self._subnet = subnet
+        self._bridge = f"plb{subnet}"
+        self._hosts: list[Host] = []
+        self.address = self._address(1)
+        _ip("link", "add", self._bridge, "type", "bridge")
+        _ip("addr", "add", f"{self.address}/24", "dev", self._bridge)
+        _ip("link", "set", self._bridge, "up")
+
+    def host(self) -> Host:
+        """A new host with its own link to the others."""
+        number = len(self._hosts) + 2
+        name, link = f"parley-{self._subnet}-{number}", f"plv{self._subnet}-{number}"
+        host = Host(name, link, self._address(number))
+        _ip("netns", "add", name)
+        self._hosts.append(host)
+        _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
+        _ip("link", "set", link, "master", self._bridge)
+        _ip("link", "set", link, "up")
+        _ip("-n", name, "addr", "add", f"{host.address}/24", "dev", "eth0")
+        _ip("-n", name, "link", "set", "eth0", "up")
+        _ip("-n", name, "link", "set", "lo", "up")
+        return host
+
+    def close(self) -> None:
+        for host in self._hosts:
+            subprocess.run(["ip", "netns", "del", host.name], check=False, capture_output=True)
+        subprocess.run(["ip", "link", "del", self._bridge], check=False, capture_output=True)
+
+    def _address(self, number: int) -> str:
+        return f"10.213.{self._subnet}.{number}"
+
+
+@contextmanager
+def running_network() -> Iterator[Network]:
+    """Skips the test where this machine lets nobody make one, and says so."""
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("network namespaces need root and iproute2")
+    try:
+        network = Network(_FIRST_SUBNET + os.getpid() % _SUBNETS)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"no network can be made here: {error.stderr.strip()}")
+    try:
+        yield network
+    finally:
+        network.close()
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
