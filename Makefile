@@ -17,12 +17,12 @@ WEB_SOURCES := $(shell find ui docs/openapi -type f -not -path '*/node_modules/*
 help: ## says what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: ## installs, fetches models, loads the demo company and serves on PORT (8080)
+run: ## installs, fetches models, loads the demo company and serves on PORT (8080); DEMO=small for fewer recordings
 	@scripts/set-up run
 	@$(MAKE) --no-print-directory web
 	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: what needs them says so (parley doctor)."
 	@$(BIN)/parley migrate --quiet
-	@$(BIN)/parley demo --quiet
+	@$(BIN)/parley demo --quiet $(if $(filter small,$(DEMO)),--small)
 	@exec $(BIN)/parley serve
 
 web: ui/dist/demo.html ## builds the web part
@@ -36,7 +36,7 @@ test: ## runs every test
 	@$(BIN)/parley models pull --quiet || echo "Some model files are missing: the tests that need them are skipped."
 	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 ssd-mobilenet-v2-coco || true
 	@scripts/install-mcp-tools || echo "The MCP tools of npm are missing: the tests that need them are skipped."
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --timeout 600 --timeout-method thread
 
 check: ## format, lint, types, import layers, OpenAPI drift, web part
 	@scripts/set-up dev
@@ -55,7 +55,7 @@ bench: ## measures, as tables
 
 soak: ## kills, races and fuzzing; SOAK=small for a short run
 	@scripts/set-up dev
-	@SOAK=$(SOAK) $(BIN)/pytest $(if $(filter small,$(SOAK)),tests/soak,tests) -m soak
+	@SOAK=$(SOAK) $(BIN)/pytest $(if $(filter small,$(SOAK)),tests/soak -n 2 --dist loadfile --timeout 1200 --timeout-method thread,tests) -m soak
 
 clean: ## removes what was installed and built; keeps data
 	rm -rf .venv ui/node_modules ui/dist
