@@ -59,6 +59,15 @@ class JobRecords:
             Unfinished(queue, _UNFINISHED[status], count, at_s - oldest / 1000) for queue, status, count, oldest in rows
         ]
 
+    def waiting(self, queues: Collection[str]) -> set[str]:
+        """The queues with a job that waits for a place: a seek in an index for each, however many wait. Raises what the
+        database raises."""
+        waits = self._jobs.c.status == sa.literal_column("'ENQUEUED'")  # by its letter, as in the index's condition
+        query = sa.select(*(sa.exists().where(self._jobs.c.queue_name == queue, waits) for queue in queues))
+        with self._engine.connect() as connection:
+            found = connection.execute(query).one()
+        return {queue for queue, has_jobs in zip(queues, found, strict=True) if has_jobs}
+
     def begin_changed_again(self, queues: Collection[str]) -> list[str]:
         """Puts the jobs back into their queues, without what is recorded of their steps, that one release began and
         another could not go on with. Their ids. Any step may run twice, so to begin again costs time and nothing else.

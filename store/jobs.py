@@ -7,6 +7,7 @@ again after a crash; the one in flight is, so every effect is keyed.
 from __future__ import annotations
 
 import fcntl
+import functools
 import socket
 import threading
 from collections.abc import Callable, Collection, Iterable
@@ -32,6 +33,7 @@ from store.database import Database, make_engine, now
 from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
+from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
 
@@ -58,8 +60,7 @@ ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 @dataclass(frozen=True, slots=True)
 class QueuePlan:
     """A queue and how many of its jobs one process works on at the same time; in a partitioned one also, how many of
-    one partition. Where nobody waits for its jobs to begin, it is looked into less often: each look costs CPU, on an
-    idle server too."""
+    one partition. Where nobody waits for its jobs to begin, it is looked into less often."""
 
     name: str
     places: int
@@ -99,7 +100,6 @@ class Jobs:
             "executor_id": self.executor_id,
             "application_version": APPLICATION_VERSION,
             "serializer": DBOSPortableJSONSerializer(),
-            "notification_listener_polling_interval_sec": settings.job_poll_s,
             "enable_otlp": traces.are_on(),  # a span of each job and step, part of the trace of who accepted it
             "otel_attribute_format": "semconv",
             "log_level": "ERROR",
@@ -109,10 +109,11 @@ class Jobs:
         config["system_database_url"] = url
         self._engine = make_engine(url, synchronous="NORMAL", of_jobs=True)
         config["system_database_engine"] = self._engine
-        DBOS(config=config)
+        self._dbos = DBOS(config=config)
         self._queues = tuple(queues)
         self._queue_names = [plan.name for plan in self._queues]
         self._records = JobRecords(self._engine)
+        self._polling: Polling | None = None
 
     def _default_url(self) -> str:
         if self._database.is_sqlite:
@@ -170,6 +171,9 @@ class Jobs:
             )
         self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
         if self._takes:
+            taken = [plan.name for plan in self._queues if plan.work in self._takes]
+            waiting = functools.partial(self._records.waiting, taken)
+            self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._take_over, "takeover")
             self.add_sweep(self._begin_changed_again)
             self.add_sweep(self._forget_ended)
@@ -218,6 +222,8 @@ class Jobs:
         # DBOS lets no step start a job. Its id makes it harmless when the step runs again, so the step is hidden from
         # DBOS: nothing of the calling thread's context goes along.
         Context().run(enqueue_now)
+        if self._polling is not None:
+            self._polling.look()
 
     def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
         """DBOS's status of each workflow that is known."""

@@ -88,3 +88,15 @@ def test_one_sweep_forgets_more_than_one_batch_of_ended_jobs(start: Start, tmp_p
     start("one", "forget")
     wait_for(tmp_path, "ready by one")
     assert lines(tmp_path)[0] == "left 0 by one"
+
+
+def test_a_worker_asks_for_all_its_queues_at_once_and_still_sees_what_others_put_in(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "go").touch()
+    start("idle", "idle")
+    wait_for(tmp_path, "ready by idle")
+    (statements,) = [int(line.split()[1]) for line in lines(tmp_path) if line.startswith("statements")]
+    assert 0 < statements < 50, "ten queues, each looked into five times"
+    start("other", "accept", "job-1")
+    wait_for(tmp_path, "second job-1 by idle")

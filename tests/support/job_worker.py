@@ -1,8 +1,9 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
-COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works) or `forget` (does 250 empty jobs, sweeps
-their records out once and notes how many are left). The job of `enqueue` writes a line a step into
-FOLDER/log; its second step waits for the file FOLDER/go.
+COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works), `accept` (starts it for others), `forget`
+(does 250 empty jobs, sweeps their records out once and notes how many are left) or `idle` (notes how many statements a
+second of waiting cost, then works). The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second
+step waits for the file FOLDER/go.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import sys
 import time
 from pathlib import Path
 
+import sqlalchemy as sa
 from dbos import DBOS
 
 from store import jobs as runtime
 from store.database import Database
 from store.jobs import Jobs, QueuePlan, step, workflow
-from store.settings import Settings
+from store.settings import WORK, Settings
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 NAME = sys.argv[2] if len(sys.argv) > 2 else ""
+OTHERS = [QueuePlan(f"other-{number}", 1) for number in range(9)]
 
 
 def note(text: str) -> None:
@@ -59,6 +62,13 @@ def forget(jobs: Jobs) -> None:
     note(f"left {len(DBOS.list_workflows())}")
 
 
+def idle(jobs: Jobs) -> None:
+    statements: list[str] = []
+    sa.event.listen(jobs._engine, "before_cursor_execute", lambda _c, _u, statement, *_: statements.append(statement))
+    time.sleep(1)
+    note(f"statements {len(statements)}")
+
+
 def main() -> None:
     settings = Settings(
         data_dir=FOLDER / NAME,
@@ -68,13 +78,16 @@ def main() -> None:
         takeover_after_s=1.5,
         _env_file=None,  # type: ignore[call-arg]
     )
-    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4)])
+    takes = () if sys.argv[3] == "accept" else WORK
+    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS], takes=takes)
     jobs.launch()
-    if sys.argv[3] == "enqueue":
+    if sys.argv[3] in ("enqueue", "accept"):
         jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
         jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
     if sys.argv[3] == "forget":
         forget(jobs)
+    if sys.argv[3] == "idle":
+        idle(jobs)
     note("ready")
     while True:
         time.sleep(1)
