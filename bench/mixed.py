@@ -1,8 +1,10 @@
 """A long day in short: reads, agents, chats, calls, documents and webhooks at once: `python -m bench.mixed [MINUTES]`.
 
 Each kind of client asks at a pace of its own, whatever the answers take, so that a slow server has more to do at once
-and not less to do. Memory and descriptors are those of the server and of all its children, at their medians over a
-sixth of the time: the second sixth, when everything is warm, against the last. The model is one that costs no time.
+and not less to do. After a third of the time a recording of 1 GB is uploaded, and after half of it 1,500 connections
+open that hardly say a word. Memory and descriptors are those of the server and of all its children, at their medians
+over a sixth of the time: the second sixth, when everything is warm, against the last. The model is one that costs no
+time.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import random
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import httpx2
 
@@ -30,11 +33,14 @@ from tests.contract import material
 from tests.support.audio import call_clip
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer, free_port
+from tests.support.slow_clients import CLOSED_WITHIN_S, allow_many_connections, open_slow, wait_until_closed
 
 MINUTES = 30.0
 SAMPLE_S = 5.0
 SLOWEST_READ_MS = 250.0
 MOST_GROWTH = 0.05
+LARGE_BYTES = 1_000_000_000
+SLOW_CLIENTS = 1500
 # How often each kind of client asks, a second.
 PACES = {"read": 15.0, "agent": 8.0, "chat": 0.5, "document": 0.1, "call": 0.04}
 RECORDING, HOOK = "/recording.wav", "/hook"
@@ -49,6 +55,8 @@ class Seen:
     memory: list[float] = field(default_factory=list)  # MB
     descriptors: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    uploaded_s: float | None = None
+    closed_s: float | None = None  # when the server had let the last slow connection go
 
 
 class Day:
@@ -68,7 +76,35 @@ class Day:
             "call": self._call,
         }
         until = time.monotonic() + seconds
-        await asyncio.gather(self._watch(until), *(self._ask(kind, asks[kind], until) for kind in PACES))
+        await asyncio.gather(
+            self._watch(until),
+            *(self._ask(kind, asks[kind], until) for kind in PACES),
+            self._after(seconds / 3, self._upload_large),
+            self._after(seconds / 2, self._connect_slowly),
+        )
+
+    async def _after(self, seconds: float, do: Callable[[], None]) -> None:
+        await asyncio.sleep(seconds)
+        await asyncio.to_thread(do)
+
+    def _upload_large(self) -> None:
+        began = time.perf_counter()
+        with tempfile.TemporaryFile() as recording:
+            write_silence(recording, LARGE_BYTES)
+            answer = self.account.post(
+                "/v1/audio/transcriptions", files={"file": ("day.wav", recording)}, data={"language": "ru"}, timeout=600
+            )
+        if answer.status_code == 202:
+            self.seen.uploaded_s = time.perf_counter() - began
+        else:
+            self.seen.failures.append(f"upload: {answer.status_code} {answer.text[:300]}")
+
+    def _connect_slowly(self) -> None:
+        began = time.monotonic()
+        try:
+            self.seen.closed_s = wait_until_closed(open_slow(self.account, SLOW_CLIENTS), began)
+        except (AssertionError, OSError) as error:
+            self.seen.failures.append(f"slow connections: {error!r}")
 
     async def _ask(self, kind: str, ask: Callable[[], Awaitable[httpx2.Response]], until: float) -> None:
         asked: set[asyncio.Task[None]] = set()
@@ -144,6 +180,18 @@ class Day:
             await asyncio.sleep(SAMPLE_S)
 
 
+def write_silence(file: BinaryIO, size: int) -> None:
+    """A stereo WAV of 48 kHz and `size` bytes that takes no room on the disk."""
+    rate, channels, width = 48_000, 2, 2
+    form = struct.pack(
+        "<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate * channels * width, channels * width, 8 * width
+    )
+    head = struct.pack("<4sI4s", b"RIFF", size - 8, b"WAVE") + form
+    file.write(head + struct.pack("<4sI", b"data", size - len(head) - 8))
+    file.truncate(size)
+    file.seek(0)
+
+
 def _usage(process_id: int) -> tuple[float, int]:
     """Memory of its own in MB, and open descriptors; nothing of one that has just ended."""
     try:
@@ -156,6 +204,7 @@ def _usage(process_id: int) -> tuple[float, int]:
 
 def main() -> int:
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else MINUTES
+    allow_many_connections()
     port = free_port()
     model = subprocess.Popen([sys.executable, "-m", "bench.chat_streams", "model", str(port)])
     with tempfile.TemporaryDirectory() as folder, receiving() as receiver:
@@ -201,6 +250,10 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
         shares = [at_share(times, share) for share in (0.5, 0.95, 0.99, 1.0)]
         print(f"{kind:<12}{len(times):>9}" + "".join(f"{each:>9.0f}" for each in shares))
     print(f"webhooks taken: {told}")
+    if seen.uploaded_s is not None:
+        print(f"1 GB uploaded in {seen.uploaded_s:.1f} s")
+    if seen.closed_s is not None:
+        print(f"{SLOW_CLIENTS} slow connections: the last was closed after {seen.closed_s:.1f} s")
     for failure, count in Counter(seen.failures).most_common(5):
         print(f"  {count} x {failure}")
     sixth = max(1, len(seen.memory) // 6)
@@ -209,6 +262,9 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
     print(f"memory {memory[0]:.0f} to {memory[1]:.0f} MB, descriptors {opened[0]:.0f} to {opened[1]:.0f}")
     bounds = {
         "no answer is a 5xx, and none was lost": not seen.failures,
+        "1 GB was taken, and slow connections were closed in time": seen.uploaded_s is not None
+        and seen.closed_s is not None
+        and seen.closed_s < CLOSED_WITHIN_S,
         f"memory grew by no more than {MOST_GROWTH:.0%}": memory[1] <= memory[0] * (1 + MOST_GROWTH),
         "descriptors did not grow": opened[1] <= opened[0] * (1 + MOST_GROWTH),
         f"p99 of reads under {SLOWEST_READ_MS:.0f} ms": at_share(seen.times["read"], 0.99) < SLOWEST_READ_MS,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import selectors
 import socket
 import threading
 import time
@@ -14,17 +12,16 @@ import pytest
 
 from tests.soak.conftest import Size
 from tests.support.server import Account, RunningServer
+from tests.support.slow_clients import CLOSED_WITHIN_S, allow_many_connections, open_slow, wait_until_closed
 
 pytestmark = pytest.mark.soak
 
-CLOSED_WITHIN_S = 30.0
 UNTAKEN_WITHIN_S = 90.0
 
 
 def test_slow_connections_are_closed_while_good_requests_are_answered(tmp_path: Path, size: Size) -> None:
     """A third sends a byte of a head now and then, a third a byte of a body, a third nothing at all."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    allow_many_connections()
     server = RunningServer(tmp_path / "data")
     try:
         account = server.start().new_client("client")
@@ -82,51 +79,6 @@ class GoodClient:
                     self.failures.append(repr(error))
                 self.seconds.append(time.monotonic() - began)
                 self._stop.wait(0.01)
-
-
-def open_slow(account: Account, count: int) -> list[socket.socket]:
-    body_head = (
-        f"POST /public/v1/kb/spaces HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n"
-        f"Authorization: Bearer {account.made.api_key}\r\n\r\n"
-    )
-    starts = (b"GET /healthz HTTP/1.1\r\nX-Slow: ", body_head.encode(), b"")
-    found = []
-    for number in range(count):
-        connection = socket.create_connection(("127.0.0.1", account.server.port), timeout=60)
-        connection.sendall(starts[number % 3])
-        connection.setblocking(False)
-        found.append(connection)
-    return found
-
-
-def wait_until_closed(slow: list[socket.socket], began: float) -> float:
-    """Seconds after which the last was closed; meanwhile each that began sends a byte a second."""
-    selector = selectors.DefaultSelector()
-    for number, connection in enumerate(slow):
-        selector.register(connection, selectors.EVENT_READ, number)
-    next_bytes = time.monotonic()
-    last_s = 0.0
-    while selector.get_map():
-        assert time.monotonic() - began < 2 * CLOSED_WITHIN_S, f"{len(selector.get_map())} are still open"
-        for key, _ in selector.select(timeout=0.1):
-            connection = slow[key.data]
-            try:
-                is_open = bool(connection.recv(65536))
-            except ConnectionError:
-                is_open = False
-            if not is_open:
-                selector.unregister(connection)
-                connection.close()
-                last_s = time.monotonic() - began
-        if time.monotonic() >= next_bytes:
-            next_bytes = time.monotonic() + 1
-            for key in list(selector.get_map().values()):
-                if key.data % 3 != 2:
-                    try:
-                        slow[key.data].send(b"a")
-                    except OSError:
-                        continue  # closed meanwhile: seen at its next turn
-    return last_s
 
 
 def test_a_client_that_takes_nothing_of_its_answers_is_let_go(own_server: RunningServer) -> None:
