@@ -29,22 +29,22 @@ def list_models(as_json: JsonOption = False) -> None:
     rows = [
         {
             "name": model.name,
-            "purpose": model.purpose,
-            "licence": model.licence,
             "megabytes": round(model.sources[0].size / 1e6, 1),
             "default": model.default,
             "installed": weights.find(settings, model.name) is not None,
+            "licence": model.licence,
+            "purpose": model.purpose,
         }
         for model in weights.catalog()
     ]
     rows += [
         {
             "name": model.name,
-            "purpose": f"{model.purpose}; your own file in PARLEY_MODELS_DIR",
-            "licence": model.licence,
             "megabytes": round(model.size / 1e6, 1),
             "default": False,
             "installed": model.is_installed(settings),
+            "licence": model.licence,
+            "purpose": f"{model.purpose}; your own file in PARLEY_MODELS_DIR",
         }
         for model in weights.own_files()
     ]

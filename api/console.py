@@ -11,6 +11,7 @@ from typing import Annotated, Any, Never
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+_WIDE = 1000
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing when all is well.")]
 
 
@@ -38,7 +39,8 @@ def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = 
         table.add_column(name.replace("_", " "), overflow="fold", no_wrap=name in ("id", "name", "part"))
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
-    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    # In a file or a pipe a row is a line, however wide.
+    Console(width=None if sys.stdout.isatty() else _WIDE).print(table)
 
 
 def _cell(value: Any) -> str:

@@ -26,6 +26,7 @@ from chat.prompts import (
     system_prompt,
     tool_block,
 )
+from chat.small_talk import said_without_source, words_of
 from rag.language_model import LanguageModel, TokenUsage, ToolCall, estimate_message_tokens, estimate_tokens
 from rag.prompt_data import cut_to_tokens
 from store.errors import ParleyError, UpstreamFailed
@@ -37,6 +38,8 @@ INSTRUCTIONS_SHARE = 4  # of a prompt: the longest instructions fit into the usu
 LEAST_RESULT_TOKENS = 300
 
 _NO_ITEMS = re.compile(r'"items":\s*\[\]')
+_LISTS = "list_"
+"""What the names of tools begin with that tell what there is, and nothing of what it says."""
 _SAYS_NOT_FOUND = re.compile(rf"{NOT_FOUND_MARK}(?!\w)")
 
 log = structlog.get_logger(__name__)
@@ -65,8 +68,9 @@ async def answer_with_tools(
 ) -> AsyncGenerator[Event, None]:
     """Status, Text and Done events. Raises UpstreamFailed for an answer without a word.
 
-    While nothing was found an answer goes out by sentences: what one then states of numbers, names and days has no
-    source, and "not found" takes its place and that of the rest; a greeting goes out.
+    While nothing was found an answer goes out by sentences: the first that states anything has no source, and "not
+    found" takes its place and that of the rest; a greeting and a question back go out. Where tools listed what there
+    is, numbers, names and days of the lists may be stated too.
     """
     deadline = asyncio.get_running_loop().time() + limits.total_s
     wishes = cut_to_tokens(instructions, model.max_prompt_tokens // INSTRUCTIONS_SHARE)
@@ -80,8 +84,7 @@ async def answer_with_tools(
     schema_tokens = estimate_tokens(json.dumps(schemas)) if schemas else 0
     markdown, tokens, tool_calls, step = "", TokenUsage(), 0, 0
     has_found, has_no_source, is_cut = bool(shown), False, False
-    spoken = [question, instructions, *(each.content for each in history)]
-    numbers, support = numbers_in(spoken), Support.of(spoken)
+    ground = _Ground([question, instructions, *(each.content for each in history)])
     while True:
         step += 1
         room = model.max_prompt_tokens - estimate_message_tokens(messages) - schema_tokens
@@ -108,9 +111,7 @@ async def answer_with_tools(
                     piece = (separator + text)[: MOST_CHARACTERS - len(markdown)]
                     separator = ""
                     for part in [piece] if has_found else sentences.feed(piece):
-                        has_no_source = has_no_source or (
-                            not has_found and without_source(part, numbers, support) != ""
-                        )
+                        has_no_source = has_no_source or (not has_found and not ground.bears(part))
                         if not has_no_source:
                             markdown += part
                             yield Text(part)
@@ -121,7 +122,7 @@ async def answer_with_tools(
         rest = sentences.flush()
         ends = has_no_source or is_cut or not calls or is_last
         # Before it looks it may say what it looks for.
-        has_no_source = has_no_source or (ends and without_source(rest, numbers, support) != "")
+        has_no_source = has_no_source or (ends and not ground.bears(rest))
         if rest and not has_no_source:
             markdown += rest
             yield Text(rest)
@@ -135,8 +136,9 @@ async def answer_with_tools(
         messages.append({"role": "assistant", "content": said or None, "tool_calls": [_as_openai(c) for c in calls]})
         share = min(limits.tool_result_tokens, max(LEAST_RESULT_TOKENS, room // (2 * len(calls))))
         for call, (result, found, is_error) in zip(calls, results, strict=True):
-            found_nothing = is_error or (call.name.startswith("search") and _NO_ITEMS.search(result) is not None)
-            has_found = has_found or bool(found) or not found_nothing
+            if not is_error and _NO_ITEMS.search(result) is None:
+                has_found = has_found or bool(found) or not call.name.startswith(_LISTS)
+                ground.add(result)
             cited = [(citations.show(passage), passage) for passage in found]
             content = tool_block(cut_to_tokens(result, share), cited)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
@@ -149,6 +151,8 @@ async def answer_with_tools(
     if not markdown.strip():
         raise UpstreamFailed("The language model gave an empty answer.")
     found_one = not says_not_found(markdown)
+    if found_one and has_found and not citations.used and not ground.has_results:
+        found_one = citations.best_source(markdown) is not None  # else it tells nothing of what was found
     if found_one and not citations.used and (source := citations.best_source(markdown)) is not None:
         piece = f" {citations.cite(source)}"
         markdown += piece
@@ -231,6 +235,30 @@ def _error(reason: str) -> tuple[str, list[Passage], bool]:
 
 def _as_openai(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+class _Ground:
+    """What an answer may state while nothing was found."""
+
+    def __init__(self, spoken: Sequence[str]) -> None:
+        self._texts = list(spoken)
+        self.has_results = False
+        self._read()
+
+    def _read(self) -> None:
+        self._numbers, self._support = numbers_in(self._texts), Support.of(self._texts)
+        self._words = words_of(self._texts)
+
+    def add(self, listed: str) -> None:
+        """A tool told this of what there is."""
+        self._texts.append(listed)
+        self.has_results = True
+        self._read()
+
+    def bears(self, sentence: str) -> bool:
+        if without_source(sentence, self._numbers, self._support):
+            return False
+        return self.has_results or not said_without_source(sentence, self._words)
 
 
 class _Opening:

@@ -1,7 +1,8 @@
 """Names and days that an answer states and its sources lack.
 
-A name is a capitalised word within a sentence; it is looked for by its stem, so that "Андрея" is found in "Андрей". A
-day is a month or a day of the week, in Russian or English, by whichever of its spellings.
+A name is a capitalised word within a sentence, or one that begins it and is nothing but a Russian name; it is looked
+for by its stem, so that "Андрея" is found in "Андрей". A day is a month or a day of the week, in Russian or English, by
+whichever of its spellings, and a date's number belongs to its month.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import pairwise
 
 from chat.citations import CITATION
 from chat.numbers import unsupported_numbers
+from ingest.analysis.rules.morphology import read
 from rag.text_terms import terms
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -25,6 +27,7 @@ _FLEETING = re.compile(r"[еоь](?=[^аеёиоуыэюяьъ]$)")
 _LEAST_SHARE = 0.2
 _LEAST_PREFIX = 4
 _LONGEST_ENDING = 2
+_NAME_SHARE = 0.99  # of a word's readings
 
 _MONTHS = (
     "январ(?:[ьяюе]|ём|ем|ями?)|january|jan",
@@ -59,6 +62,14 @@ _DAYS = re.compile(
 _ALSO_WORDS = frozenset({"may", "march", "mar", "sun", "sat", "wed"})
 _RANGE = re.compile(r"\s*(?:[-–—]|по|до|to|through|till|until)\s*", re.IGNORECASE)
 _IN_FIGURES = re.compile(r"\b(?:\d{4}-(\d\d)\b|\d{1,2}\.(\d\d)(?!\d)|(\d{1,2})/(\d{1,2})(?!\d))")
+_NUMBER_BEFORE = re.compile(
+    r"(?:\b(\d{1,2})(?:-?\w{1,2})?\s*(?:[-–—]|по|до|to|till|until|and|и)\s*)?\b(\d{1,2})(?:-?(?:го|е|st|nd|rd|th))?"
+    r"\s+(?:of\s+)?$",
+    re.IGNORECASE,
+)
+_NUMBER_AFTER = re.compile(r"\s+(\d{1,2})(?:st|nd|rd|th)?\b(?![:.]\d)(?:\s*[-–—]\s*(\d{1,2})\b)?", re.IGNORECASE)
+_DATE_IN_FIGURES = re.compile(r"\b(?:\d{4}-(\d\d)-(\d\d)|(\d{1,2})[./](\d{1,2})(?!\d))")
+_LONGEST_BEFORE = 40
 _SEVERAL = (
     (
         re.compile(r"\bбудн\w+|\bрабочи[ехм]\w* дн\w+|\bworking days?\b|\bbusiness days?\b|\bweekdays?\b", re.I),
@@ -71,11 +82,12 @@ _SEVERAL = (
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What an answer may name. `days` are "m0" to "m11" for months and "d0" to "d6" for days of the week;
-    `has_cyrillic` and `has_latin` say what the sources are written in."""
+    """What an answer may name. `days` are "m0" to "m11" for months and "d0" to "d6" for days of the week; `dates` pair
+    a day with its month; `has_cyrillic` and `has_latin` say what the sources are written in."""
 
     names: frozenset[str]
     days: frozenset[str]
+    dates: frozenset[tuple[int, str]]
     has_cyrillic: bool
     has_latin: bool
 
@@ -88,6 +100,7 @@ class Support:
         return cls(
             names=frozenset(_key(term) for term in terms(f"{told}\n{asked}")),
             days=frozenset(_days_supported(told) | _days_supported(asked)),
+            dates=frozenset(_dates_supported(told) | _dates_supported(asked)),
             has_cyrillic=share > _LEAST_SHARE,
             has_latin=share < 1 - _LEAST_SHARE,
         )
@@ -114,7 +127,9 @@ def unsupported_names(sentence: str, support: Support) -> list[str]:
     missing = []
     for word in _WORD.finditer(plain):
         text = word[0]
-        if not text[0].isupper() or _START.search(plain, 0, word.start()) or _DAYS.fullmatch(text):
+        if not text[0].isupper() or _DAYS.fullmatch(text):
+            continue
+        if _START.search(plain, 0, word.start()) and not _is_a_name_alone(text):
             continue
         keys = [_key(term) for term in terms(text)]
         if keys and keys[0] not in _POLITE and not _is_known(keys[0], support.names):
@@ -123,14 +138,18 @@ def unsupported_names(sentence: str, support: Support) -> list[str]:
 
 
 def unsupported_days(sentence: str, support: Support) -> list[str]:
-    """The months and days of the week of a sentence that the support lacks, as they stand there."""
+    """The months, dates and days of the week of a sentence that the support lacks, as they stand there."""
     plain = CITATION.sub(" ", sentence)
-    return [
-        found[0]
-        for found in _DAYS.finditer(plain)
-        if found.lastgroup not in support.days
-        and not (found[0].lower() in _ALSO_WORDS and (found[0].islower() or _START.search(plain, 0, found.start())))
-    ]
+    missing = []
+    for found in _DAYS.finditer(plain):
+        if found[0].lower() in _ALSO_WORDS and (found[0].islower() or _START.search(plain, 0, found.start())):
+            continue
+        if found.lastgroup not in support.days:
+            missing.append(found[0])
+            continue
+        numbers = [number for number in _numbers_of(plain, found) if (number, found.lastgroup) not in support.dates]
+        missing += [f"{found[0]} {number}" for number in numbers]
+    return missing
 
 
 def _cyrillic_share(text: str) -> float:
@@ -153,6 +172,42 @@ def _days_supported(text: str) -> set[str]:
         if pattern.search(text):
             days |= {f"d{number}" for number in numbers}
     return days
+
+
+def _dates_supported(text: str) -> set[tuple[int, str]]:
+    """Of a range, `12–15 мая`, each of its days."""
+    dates = set()
+    for found in _DAYS.finditer(text):
+        numbers = _numbers_of(text, found)
+        dates |= (
+            {(number, str(found.lastgroup)) for number in range(min(numbers), max(numbers) + 1)} if numbers else set()
+        )
+    for date in _DATE_IN_FIGURES.finditer(text):
+        month, day, first, second = (int(number or 0) for number in date.groups())
+        # 3/12 is in December here and in March there.
+        for number, of in ((day, month), (first, second), (second, first)):
+            if 1 <= of <= 12:
+                dates.add((number, f"m{of - 1}"))
+    return dates
+
+
+def _numbers_of(text: str, found: re.Match[str]) -> list[int]:
+    """The days of a month that stand before it, `с 12 по 15 мая`, or after an English one, `May 12`."""
+    if not str(found.lastgroup).startswith("m"):
+        return []
+    near = text[max(0, found.start() - _LONGEST_BEFORE) : found.start()]
+    match = _NUMBER_BEFORE.search(near)
+    if match is None and found[0].isascii():
+        match = _NUMBER_AFTER.match(text, found.end())
+    return [int(number) for number in match.groups() if number] if match else []
+
+
+def _is_a_name_alone(word: str) -> bool:
+    """Whether a Russian word can be nothing but somebody's name: "Петров", and not "Вера"."""
+    if not _CYRILLIC.match(word):
+        return False
+    found = read(word)
+    return found.known and found.given + found.patronymic + found.surname > _NAME_SHARE
 
 
 def _key(stem: str) -> str:

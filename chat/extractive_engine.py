@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from chat.citations import CITATION, Citations
 from chat.contract import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
-from chat.language import PHRASES, Language, Phrases, detect_language
+from chat.language import PHRASES, Language, Phrases, language_of
 from rag.prompt_data import without_unseen
 
 MAX_SOURCES = 3
@@ -36,7 +36,7 @@ class ExtractiveEngine:
     ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Tools and instructions are not used."""
         yield Status("search")
-        language = detect_language(question)
+        language = language_of(question, history)
         query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         extracts = await best_extracts(query, passages, self._scorer)
         if not extracts:

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from chat.contract import Message
 
 Language = Literal["ru", "en"]
 _CYRILLIC_WORD = re.compile(r"[А-Яа-яЁё]+")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
+_LEAST_LETTERS = 8
+
+
+def language_of(question: str, history: Sequence[Message]) -> Language:
+    """Of a question that tells little, `ok` or `SOVA-60?`, the language of what its asker wrote before."""
+    if not _CYRILLIC_WORD.search(question) and sum(map(len, _LATIN_WORD.findall(question))) < _LEAST_LETTERS:
+        for message in reversed(history):
+            if message.role == "user" and sum(map(str.isalpha, message.content)) >= _LEAST_LETTERS:
+                return detect_language(message.content)
+    return detect_language(question)
 
 
 def detect_language(text: str, default: Language = "ru") -> Language:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from chat.agent_loop import AgentLimits, answer_with_tools
 from chat.contract import Done, Event, Message, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import RelevanceRule, find_evidence
-from chat.language import PHRASES, detect_language
+from chat.language import PHRASES, language_of
 from chat.local_answer import answer_locally
 from rag.language_model import LanguageModel
 
@@ -41,7 +41,7 @@ class ModelEngine:
     ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Where nothing fits and there are no tools, the model is not asked."""
         yield Status("search")
-        language = detect_language(question)
+        language = language_of(question, history)
         query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         if tools is not None and (not tools.schemas() or not await self._model.supports_tools()):
             tools = None

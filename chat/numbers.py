@@ -10,5 +10,6 @@ __all__ = ["numbers_in", "unsupported_numbers"]
 
 
 def unsupported_numbers(answer: str, allowed: set[str]) -> list[str]:
-    """`rag.numbers.unsupported_numbers`; citations do not count."""
-    return numbers.unsupported_numbers(CITATION.sub(" ", answer), allowed)
+    """Numbers in figures and in words that `answer` states and `allowed` lacks; citations do not count."""
+    plain = CITATION.sub(" ", answer)
+    return [*numbers.unsupported_numbers(plain, allowed), *numbers.unsupported_spelled(plain, allowed)]

@@ -75,21 +75,26 @@ def _canonical(written: str) -> str:
     return _plain(joined)
 
 
-def _in_words(text: str) -> Iterator[int]:
-    """Every number spelled out, alone and summed with its neighbours (`пять тысяч двести`: 5, 1000, 200, 5200)."""
+def _spelled(text: str) -> Iterator[tuple[list[str], list[int], int]]:
+    """Every run of numbers spelled out, `пять тысяч двести`: its words, their values with that of each group that is
+    done (5, 1000, 5000, 200), and its sum (5200)."""
+    words: list[str] = []
+    values: list[int] = []
     total = group = 0
     for word in [*_WORD.findall(text.lower().replace("ё", "е")), ""]:
-        if word == "and" and total + group:
-            continue
         value = _FORMS.get(word)
         if value is None:
-            if total + group:
-                yield total + group
-            total = group = 0
+            if word == "and" and words:
+                continue
+            if words:
+                yield words, values, total + group
+            words, values, total, group = [], [], 0, 0
             continue
-        yield value
+        words.append(word)
+        values.append(value)
         if value >= 1000:
             total, group = total + max(group, 1) * value, 0
+            values.append(total)
         elif value == 100 and 0 < group < 10:
             group *= 100
         else:
@@ -102,7 +107,8 @@ def numbers_in(texts: Iterable[str]) -> set[str]:
     for text in texts:
         allowed.update(_canonical(match) for match in _NUMBER.findall(text))
         allowed.update(_plain(run) for run in _RUN.findall(text))
-        allowed.update(str(value) for value in _in_words(text))
+        for _, values, total in _spelled(text):
+            allowed.update(map(str, [*values, total]))
     return allowed
 
 
@@ -113,4 +119,15 @@ def unsupported_numbers(answer: str, allowed: set[str]) -> list[str]:
         written
         for written in _NUMBER.findall(stated)
         if _canonical(written) not in allowed and not all(_plain(run) in allowed for run in _RUN.findall(written))
+    ]
+
+
+def unsupported_spelled(answer: str, allowed: set[str]) -> list[str]:
+    """Numbers in words that `answer` states and `allowed` lacks. One is none: it is a pronoun too."""
+    return [
+        " ".join(words)
+        for words, values, total in _spelled(answer)
+        if total != 1
+        and str(total) not in allowed
+        and not (max(values) < 100 and all(str(value) in allowed for value in values))
     ]

@@ -22,7 +22,7 @@ IDS: sa.BindParameter[Any] = sa.bindparam("communication_ids", expanding=True)
 # The criterion of quality control that gives a number for the staff's tone.
 TONE = "tone_of_voice"
 # Of the site's widget, whose people are no participants: see chat/conversations.py.
-_WIDGET_SIDES = {"agent": "staff", "visitor": "client"}
+_WIDGET_SIDES = {"agent": "staff", "operator": "staff", "visitor": "client"}
 
 
 @dataclass(frozen=True, slots=True)

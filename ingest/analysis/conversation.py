@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,6 +13,8 @@ from ingest.analysis.catalogs import Language
 
 Side = Literal["employee", "client", "unknown"]
 EMPLOYEE_ROLES = ("sales", "support", "employee")
+WIDGET_SIDES: Mapping[str, Side] = {"visitor": "client", "agent": "employee", "operator": "employee"}
+"""Of the site's widget, whose people are no participants: see chat/conversations.py."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,14 @@ class Conversation:
     def labels(self) -> tuple[str, ...]:
         """In the order of first appearance."""
         return tuple(dict.fromkeys(turn.label for turn in self.turns if turn.label))
+
+    @cached_property
+    def known_sides(self) -> dict[str, Side]:
+        """Of the labels whose people's roles, or whose channel, tell it."""
+        known: dict[str, Side] = {
+            person.label: person.side for person in self.people if person.label and person.side != "unknown"
+        }
+        return known if self.channel_type != "widget" else {**WIDGET_SIDES, **known}
 
     @cached_property
     def words(self) -> int:

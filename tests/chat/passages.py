@@ -58,22 +58,25 @@ class Search:
 
 @dataclass
 class Tools:
-    """A tool box whose `search` finds `found`; `broken` fails; `slow` never ends."""
+    """A tool box: `search` finds `found`, `list_spaces` lists `listed`, `broken` fails, `slow` never ends."""
 
     found: Sequence[Passage] = ()
+    listed: Sequence[str] = ()
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def schemas(self) -> list[Mapping[str, Any]]:
         parameters = {"type": "object", "properties": {"query": {"type": "string"}}}
         return [
             {"type": "function", "function": {"name": name, "description": name, "parameters": parameters}}
-            for name in ("search", "broken", "slow")
+            for name in ("search", "list_spaces", "broken", "slow")
         ]
 
     async def call(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[Passage]]:
         self.calls.append((name, arguments))
         if name == "slow":
             await asyncio.Event().wait()
+        if name == "list_spaces":
+            return json.dumps({"items": list(self.listed)}), []
         if name != "search":
             raise ToolError(f"{name} does not work")
         return json.dumps({"items": [passage.text for passage in self.found]}, ensure_ascii=False), list(self.found)

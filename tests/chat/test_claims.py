@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chat.claims import Support, unsupported_days, unsupported_names
+from chat.numbers import numbers_in, unsupported_numbers
 
 RUSSIAN = Support.of(
     [
@@ -47,6 +48,8 @@ def test_a_name_that_is_there_counts_in_any_case_and_a_sentences_first_word_is_n
         ("Заказ везёт DHL.", ["DHL"]),
         ("Это кофемашина «Полюс».", ["Полюс"]),
         ("Андрей и Антон на складе.", ["Антон"]),
+        ("Сидоров отвечает за доставку [1].", ["Сидоров"]),
+        ("Ответственная: Смирнова [1].", ["Смирнова"]),
     ],
 )
 def test_a_name_that_no_source_has_is_found(sentence: str, missing: list[str]) -> None:
@@ -80,6 +83,7 @@ def test_a_day_counts_however_its_source_spells_it(sentence: str) -> None:
     [
         ("Склад открыт и в пятницу.", ["пятницу"]),
         ("Счёт оплатите до 5 апреля, а не в мае.", ["апреля", "мае"]),
+        ("Счёт оплатите до 7 марта.", ["марта 7"]),
     ],
 )
 def test_a_day_that_no_source_has_is_found(sentence: str, missing: list[str]) -> None:
@@ -91,3 +95,23 @@ def test_english_days_are_no_other_words() -> None:
     assert unsupported_days("It is open on Tuesday and Sunday in June.", ENGLISH) == ["Sunday", "June"]
     assert unsupported_days("Мастерская открыта во вторник, а 3 мая до полудня.", ENGLISH) == []
     assert unsupported_days("We close in March.", ENGLISH) == ["March"]
+
+
+def test_a_dates_number_belongs_to_its_month() -> None:
+    support = Support.of(["Отпуск с 12 по 15 марта, праздник 3 мая.", "Closed on June 1-4 and 7/20."])
+    assert unsupported_days("Отпуск 14 марта, праздник 3 мая, закрыто 2 июня и 20 июля.", support) == []
+    assert unsupported_days("Возврат 12 мая.", support) == ["мая 12"]
+    assert unsupported_days("It is on June 12th.", support) == ["June 12"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "missing"),
+    [
+        ("Доставка занимает семь дней.", ["семь"]),
+        ("Цена двадцать тысяч рублей.", ["двадцать тысяч"]),
+        ("The rental is at least seven days.", ["seven"]),
+        ("Три дня, а с доставкой пять тысяч двести рублей; one of them is free.", []),
+    ],
+)
+def test_a_number_in_words_needs_a_source_too(sentence: str, missing: list[str]) -> None:
+    assert unsupported_numbers(sentence, numbers_in(["От 3 дней, 5 200 рублей, 20 чашек, тысяча мелочей."])) == missing

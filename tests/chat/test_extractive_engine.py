@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from chat.engines import Done, Message, Status
 from chat.extractive_engine import ExtractiveEngine
-from chat.language import PHRASES, detect_language
+from chat.language import PHRASES, detect_language, language_of
 from tests.chat.passages import DELIVERY, HOURS, UNRELATED, WARRANTY, Search, all_events, ask
 
 ENGINE = ExtractiveEngine()
@@ -97,3 +99,17 @@ def test_the_language_is_that_of_most_words_and_product_names_do_not_change_it()
     assert detect_language("Как очистить Sova 60 Pro Max?") == "ru"
     assert detect_language("How do I clean the Сова?") == "en"
     assert detect_language("12345?", default="en") == "en"
+
+
+@pytest.mark.parametrize(
+    ("asked", "before", "language"),
+    [
+        ("ok", "Сколько стоит аренда?", "ru"),
+        ("SOVA-60?", "Сколько стоит аренда?", "ru"),
+        ("42?", "What does the rent cost?", "en"),
+        ("Цена?", "What does the rent cost?", "ru"),
+        ("And for how long?", "Сколько стоит аренда?", "en"),
+    ],
+)
+def test_a_question_of_few_letters_is_in_the_language_of_those_before(asked: str, before: str, language: str) -> None:
+    assert language_of(asked, [Message("user", before), Message("assistant", "Fine, хорошо.")]) == language

@@ -118,7 +118,16 @@ def test_tools_can_find_what_the_first_search_did_not(scripted_model: ScriptedMo
 
 @pytest.mark.parametrize(
     "stated",
-    ["The capital of France is Paris.", "The rent is 5000 roubles.", "We open in May.", "Ask Ivan or Petrova."],
+    [
+        "The capital of France is Paris.",
+        "Paris is the capital.",
+        "The rent is 5000 roubles.",
+        "The rent is five thousand roubles.",
+        "You get a full refund of the rent, no questions asked.",
+        "We open in May.",
+        "Yes, the rent is a capital one.",
+        "Ask Ivan or Petrova.",
+    ],
 )
 def test_what_nothing_was_found_for_is_not_stated(scripted_model: ScriptedModel, stated: str) -> None:
     scripted_model.calls_tools(("search", {"query": "France"}), text="I will look.")
@@ -132,6 +141,15 @@ def test_a_greeting_needs_no_source_and_may_use_the_words_of_the_question(script
     done = answer(scripted_model, "Hi, I am Vera, it is about order 1482", Search([]), tools=Tools())
     assert done.found
     assert done.markdown.startswith("Hello, Vera!")
+
+
+def test_what_a_tool_lists_is_no_source_of_more_than_the_list(scripted_model: ScriptedModel) -> None:
+    tools = Tools(listed=["Prices", "Rules of rent"])
+    for says, is_borne in (("There are two spaces: Prices, and Rules of rent.", True), ("It takes 30 days.", False)):
+        scripted_model.calls_tools(("list_spaces", {}))
+        scripted_model.says(says)
+        done = answer(scripted_model, "Which two spaces are there?", Search([]), tools=tools)
+        assert (done.found, done.markdown) == (is_borne, says if is_borne else PHRASES["en"].not_found)
 
 
 def test_a_word_that_only_begins_like_the_mark_is_no_mark(scripted_model: ScriptedModel) -> None:

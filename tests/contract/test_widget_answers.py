@@ -25,7 +25,7 @@ from tests.contract.streams import events_of
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel
 from tests.support.server import Account, RunningServer
 
-ANSWER = "It depends on the shop. Tell me which one you mean. Then it can be looked up for you."
+ANSWER = "I can help you with that. Tell me which one you mean, please. Then I will look for it."
 HISTORY = 12
 
 

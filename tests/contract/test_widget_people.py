@@ -69,7 +69,7 @@ def test_a_takeover_stops_the_answer_in_work_and_nothing_is_charged(
 ) -> None:
     page = open_page(model_server.new_client(f"taken over {new_id()}"))
     token, message_id = page.visitor(), new_id()
-    scripted.says("A long answer. Nobody will read it. It goes on and on.", hang=True)
+    scripted.says("I will look for it. I will search, and look again. Just a moment.", hang=True)
     begun = begin(page, token, message_id, "Hello", events=3)
     assert [name for _, name, _ in begun] == ["status", "text", "text"], (begun, scripted.requests)
     conversation = only_conversation(page.account)

@@ -107,7 +107,7 @@ def test_a_citation_that_names_nothing_is_dropped_however_it_is_written(
     ground: Ground, model: ScriptedModel, said: str
 ) -> None:
     model.says(said)
-    done = ask(ground.account, "Zzyzx?")
+    done = ask(ground.account, "Zzyzx? Is a million owed to me?")
     check_citations(done["markdown"], done["context"], {ground.open_space}, set())
     assert "A million" in done["markdown"]
 

@@ -46,11 +46,7 @@ def tell_sides(conversation: Conversation) -> Sides:
     labels = conversation.labels[:_MOST_LABELS]
     if not labels:
         return Sides()
-    known: dict[str, Side] = {
-        person.label: person.side
-        for person in conversation.people
-        if person.label in labels and person.side != "unknown"
-    }
+    known = {label: side for label, side in conversation.known_sides.items() if label in labels}
     said: dict[str, list[Run]] = defaultdict(list)
     for run in runs(conversation):
         if run.label in labels:
@@ -91,7 +87,7 @@ def is_internal(conversation: Conversation, said: dict[str, list[Run]], scores: 
     if len(said) < 2 and not any(len(run.turns) > 1 for voice in said.values() for run in voice):
         return False
     sides = [person.side for person in conversation.people]
-    if "client" in sides:
+    if "client" in (*sides, *conversation.known_sides.values()):
         return False
     kinds: dict[str, set[str]] = defaultdict(set)
     for label, voice in said.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,21 @@ def test_nothing_is_told_where_nothing_tells() -> None:
 def test_who_is_known_by_label_keeps_the_side_against_the_words() -> None:
     people = [Person("1", "Анна", "client", "A")]
     assert dict(tell_sides(talk(*RU, people=people)).of) == {"A": "client", "B": "employee"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [("visitor", "Мы вам завтра привезём аппарат в сервис, я вас запишу."), ("agent", "Хорошо, ждём.")],
+        [("visitor", "Какой минимальный срок аренды?"), ("agent", "Три месяца.")],
+        [("visitor", "Позовите человека."), ("agent", "Зову."), ("operator", "Перезвоню вам завтра до 12.")],
+    ],
+)
+def test_in_the_sites_widget_the_visitor_is_the_client_whatever_is_said(lines: Lines) -> None:
+    said = replace(talk(*lines, kind="chat"), channel_type="widget")
+    sides = tell_sides(said)
+    assert sides.of == {label: "client" if label == "visitor" else "employee" for label in said.labels}
+    assert sides.confidence > 0.9
 
 
 def test_the_name_of_a_known_employee_tells_the_side() -> None:
