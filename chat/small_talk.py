@@ -22,7 +22,7 @@ _WORDS = frozenset(
         sorry apologize apologies unfortunately understand understood help assist assistant assistance virtual bot
         chat question questions answer answers ask asking feel clarify specify tell give share describe rephrase write
         details detail information data material documents document conversations sources know find found
-        look looking search searching check see let moment second minute right bye goodbye anything something else
+        look looking search searching check see let moment second minute right bye goodbye anything something else again
         fine well noted one mean depends specific particular re m s t d ll ve don doesn didn isn aren won
         couldn unable cannot
         """
