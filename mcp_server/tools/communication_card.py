@@ -196,11 +196,11 @@ def _fit(
         start = first_character if number == 0 else 0
         turn = _turn(context, idx, item, item.text[start:])
         cost = _cost(turn)
+        if cost > room and turns:
+            return turns, (idx, 0)
         if cost > room:
-            if turns:
-                return turns, (idx, 0)
-            shown = _piece(turn.text, cost, room, lambda text: _cost(turn.model_copy(update={"text": text + CUT})))
-            return [turn.model_copy(update={"text": shown + CUT})], (idx, start + len(shown))
+            shown = _cut(turn, cost, room)
+            return [shown], (idx, start + len(shown.text) - len(CUT))
         room -= cost
         turns.append(turn)
     return turns, None
@@ -209,6 +209,15 @@ def _fit(
 def _turn(context: ToolContext, idx: int, item: communications.ContentItem, text: str) -> Turn:
     at = local_time(context, item.at) if item.at is not None and item.start_ms is None else None
     return Turn(idx=idx, label=item.label, at=at, start_ms=item.start_ms, text=text)
+
+
+def _cut(turn: Turn, cost: int, room: int) -> Turn:
+    """Its beginning, with the mark of a cut."""
+
+    def cut(text: str) -> Turn:
+        return turn.model_copy(update={"text": text + CUT})
+
+    return cut(_piece(turn.text, cost, room, lambda text: _cost(cut(text))))
 
 
 def _cost(part: BaseModel) -> int:
