@@ -68,14 +68,16 @@ class CardParticipant(BaseModel):
 
 
 class CardItem(BaseModel):
-    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline. `idx` is
-    the turn that says it, `start_ms` where that begins in the recording."""
+    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline; `done_at`
+    is when somebody marked that as kept. `idx` is the turn that says it, `start_ms` where that begins in the
+    recording."""
 
     id: str
     item_type: str
     subtype: str | None
     content: Quoted
     deadline: str | None
+    done_at: str | None
     idx: int | None
     start_ms: int | None
 
@@ -293,7 +295,7 @@ def _card(
             most_tokens // 5,
         ),
         participants_total=len(people) if sees else None,
-        items=_within(map(_item, items[position.items :]), MOST_ITEMS, most_tokens // 4),
+        items=_within((_item(context, item) for item in items[position.items :]), MOST_ITEMS, most_tokens // 4),
         facts_total=facts if sees else None,
         promises_total=len(items) - facts if sees else None,
         more=None,
@@ -302,7 +304,7 @@ def _card(
     )
 
 
-def _item(item: Item) -> CardItem:
+def _item(context: ToolContext, item: Item) -> CardItem:
     meta = item.meta or {}
     return CardItem(
         id=item.id,
@@ -310,6 +312,7 @@ def _item(item: Item) -> CardItem:
         subtype=item.subtype,
         content=shorten(item.content, ITEM_CHARACTERS),
         deadline=meta.get("deadline"),
+        done_at=local_time(context, item.done_at) if item.done_at is not None else None,
         idx=meta.get("idx"),
         start_ms=meta.get("start_ms"),
     )
