@@ -259,7 +259,15 @@ def cursor_offset(arguments: Paged, *, most: int = MOST_OFFSET) -> int:
         raise foreign_cursor()
     if offset > most:
         raise ToolError(
-            f"cursor: what a query finds is followed for {most:,} items, and there is more; ask more precisely, or "
-            "without query where that lists all"
+            f"cursor: what a query finds is followed for {most:,} items at most, and there may be more; ask more "
+            "precisely, or without query where that lists all"
         )
     return offset
+
+
+def ranked_cursor(arguments: Paged, end: int, *, more: bool, is_cut: bool) -> str | None:
+    """Of a page of a ranked list that ends before the offset `end`. Where the search looks no deeper (`is_cut`), who
+    goes on is told that this is not all."""
+    if more:
+        return make_cursor(arguments, offset=end)
+    return make_cursor(arguments, offset=MOST_OFFSET + 1) if is_cut else None
