@@ -1,5 +1,5 @@
 """The MCP servers over the registry, by the official SDK's low-level server: one to the letter of the documented
-2024-11-05, and one with all that later protocol versions define."""
+2024-11-05, one with all that later protocol versions define, and one between them that greets for 2025-03-26."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class Admitted:
     at_s: float = field(default_factory=time.perf_counter)
 
 
-class _DocumentedServer(Server[Any]):
-    """Says `{"tools": {}}`, to the letter."""
+class _ToolServer(Server[Any]):
+    """Says `{"tools": {}}`, to the letter of the contract."""
 
     def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
         return types.ServerCapabilities(tools=types.ToolsCapability())
 
 
 class Protocol:
-    """The handlers of both servers. Each waits for nothing but the database: the whole request has a thread."""
+    """The handlers of the servers. Each waits for nothing but the database: the whole request has a thread."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -70,20 +70,20 @@ class Protocol:
             "on_list_tools": self._list_tools,
             "on_call_tool": self._call_tool,
         }
-        self.documented: Server[Any] = _DocumentedServer(SERVER_NAME, **tools)
+        told: dict[str, Any] = {"title": "Parley", "instructions": INSTRUCTIONS, **tools}
+        self.documented: Server[Any] = _ToolServer(SERVER_NAME, **tools)
+        self.greeting: Server[Any] = _ToolServer(SERVER_NAME, **told)
         self.full: Server[Any] = Server(
             SERVER_NAME,
-            title="Parley",
-            instructions=INSTRUCTIONS,
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
-            **tools,
+            **told,
         )
-        for server in (self.documented, self.full):
+        for server in (self.documented, self.greeting, self.full):
             server.middleware.clear()  # spans, which nothing collects here, were a tenth of a cheap call
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

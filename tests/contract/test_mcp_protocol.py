@@ -64,8 +64,20 @@ def test_initialize_without_a_protocol_version_is_an_error(account: Account) -> 
 def test_every_handshake_version_is_agreed_on(account: Account, version: str) -> None:
     result = rpc(account, "initialize", {"protocolVersion": version, **CLIENT})["result"]
     assert result["protocolVersion"] == version
-    offered = {"tools"} if version == OLDEST else {"tools", "resources", "prompts", "completions"}
+    # 2025-03-26 has no header, and without one later requests are answered as the documented version answers them.
+    offered = {"tools"} if version <= "2025-03-26" else {"tools", "resources", "prompts", "completions"}
     assert set(result["capabilities"]) == offered
+    assert ("instructions" in result) == (version != OLDEST)
+
+
+@pytest.mark.proves("mcp.versions.negotiated")
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+def test_all_that_is_offered_is_answered_to_a_client_of_the_version(account: Account, version: str) -> None:
+    capabilities = rpc(account, "initialize", {"protocolVersion": version, **CLIENT})["result"]["capabilities"]
+    headers = {"mcp_protocol_version": version} if version >= "2025-06-18" else {}  # as these versions define
+    for method in ("tools/list", "resources/list", "prompts/list"):
+        answered = "result" in rpc(account, method, **headers)
+        assert answered == (method.partition("/")[0] in capabilities)
 
 
 @pytest.mark.proves("mcp.initialized.empty")
