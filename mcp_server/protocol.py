@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic_core import to_json
 
 from mcp_server import completion, prompts, resources
-from mcp_server.bounds import bounded_page
+from mcp_server.bounds import bounded_call
 from mcp_server.call_log import Caller, CallLog, Measured
-from mcp_server.readable import readable, with_quoted_named
+from mcp_server.readable import readable
 from mcp_server.registry import MOST_TOKENS, Registry, Tool, ToolContext, ToolError
 
 log = structlog.get_logger(__name__)
@@ -98,12 +98,7 @@ class Protocol:
                 # Either form of a structured answer has half of what the answer may have.
                 most = MOST_TOKENS // 2 if is_structured else MOST_TOKENS
                 asking = replace(_admitted(context).context, answer_tokens=most)
-                result = bounded_page(
-                    lambda arguments: with_quoted_named(self._registry.call(asking, params.name, arguments)),
-                    params.arguments or {},
-                    most,
-                    is_paged=self._registry.takes_limit(params.name),
-                )
+                result = bounded_call(self._registry, asking, params.name, params.arguments)
                 structured = result.model_dump(mode="json", by_alias=True) if is_structured else None
                 text = readable(result) if structured is not None else to_json(result, by_alias=True).decode()
                 measured.result(result, characters=len(text))
