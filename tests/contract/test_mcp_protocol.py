@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable
@@ -95,6 +96,27 @@ def test_the_answer_carries_the_requests_id(account: Account, id: int | str) -> 
     answer = rpc(account, "tools/list", id=id)
     assert answer["id"] == id
     assert type(answer["id"]) is type(id)
+
+
+@pytest.mark.proves("mcp.id.number-and-string")
+@pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, NEWEST])
+@pytest.mark.parametrize("id", ["1.0", "-3.0", "1e3"])
+def test_an_id_that_is_a_whole_number_with_a_point_is_answered_as_it_came(
+    account: Account, version: str, id: str
+) -> None:
+    about = {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}
+    for method, answered in (("tools/list", "result"), ("nope", "error")):
+        body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": method, "params": {"_meta": about}})
+        headers = {**ACCEPT, "MCP-Protocol-Version": version, "Mcp-Method": method}
+        answer = account.post("/mcp", content=body.replace('"id": 0', f'"id": {id}').encode(), headers=headers)
+        found = answer.json()
+        assert answered in found
+        assert (type(found["id"]), found["id"]) == (float, float(id))
+
+
+def test_an_id_with_a_fraction_is_refused_and_told_so(account: Account) -> None:
+    found = post(account, tools_list(1.5)).json()
+    assert found["error"]["message"] == "id is neither a whole number nor a string"
 
 
 @pytest.mark.proves("mcp.envelope")
