@@ -1,7 +1,7 @@
 """The MCP endpoint: HTTP around the servers of `protocol`, behind our own authentication and limits.
 
-What the contract says beside the protocol is done here: POST only, 401 and 429 before the body is read, and for
-2024-11-05 the documented errors as JSON-RPC errors inside HTTP 200.
+What the contract says beside the protocol is done here: POST only, 401 and 429 before the body is waited for and before
+whatever is wrong with it, and for 2024-11-05 the documented errors as JSON-RPC errors inside HTTP 200.
 """
 
 from __future__ import annotations

@@ -341,7 +341,7 @@ TOOLS = (
         title="Read one conversation",
         description=(
             "One call, chat or mail: its data, summary, participants, facts, promises, and each turn of its text; a "
-            "long one in parts."
+            "long one in parts. To find one use search_communications."
         ),
         arguments=GetCommunication,
         result=CommunicationCard,
