@@ -188,7 +188,7 @@ def _ranked(call: SearchCall, wanted: Wanted) -> CommunicationSearchPage:
     by_figures = any(each is not None for each in only_figures_tell)
     # The index knows nothing of these: they are looked at afterwards, among the best.
     count = MOST_RANKED if by_figures else min(offset + limit + 1, MOST_RANKED)
-    best = best_passages(call.services.workshop.retriever, call.tenant_id, query.query, found_by, count)
+    best, _ = best_passages(call.services.workshop.retriever, call.tenant_id, query.query, found_by, count)
     ids = list(best)
     if by_figures:
         with call.services.database.read() as connection:

@@ -15,7 +15,8 @@ CONNECTIONS = 8
 
 @dataclass(frozen=True)
 class Load:
-    """GETs of `paths`, or POSTs of `bodies` to the only one, taken in turn by all connections, for `seconds`."""
+    """GETs of `paths`, or POSTs of `bodies` to the only one, taken in turn by all connections, for `seconds`; each with
+    the next of `keys`, where there are any."""
 
     host: str
     port: int
@@ -24,6 +25,7 @@ class Load:
     seconds: float
     connections: int = CONNECTIONS
     bodies: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -103,15 +105,28 @@ class _Asker(asyncio.Protocol):
             self.ended.set_exception(error or AssertionError("the server closed the connection"))
 
 
-async def _ask_all(load: Load) -> Answered:
+def _requests(load: Load) -> list[bytes]:
+    """In the order in which they are taken: again and again, so that with `keys` each comes in its turn."""
     headers = {"Host": f"{load.host}:{load.port}", **load.headers}
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    requests = [f"GET {path} HTTP/1.1\r\n{head}\r\n".encode() for path in load.paths]
     if load.bodies:
-        head += "Content-Type: application/json\r\n"
-        bodies = [body.encode() for body in load.bodies]
-        begin = f"POST {load.paths[0]} HTTP/1.1\r\n{head}"
-        requests = [f"{begin}Content-Length: {len(body)}\r\n\r\n".encode() + body for body in bodies]
+        headers["Content-Type"] = "application/json"
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    whats = load.bodies or load.paths
+    requests = []
+    for number in range(max(len(whats), len(load.keys))):
+        what = whats[number % len(whats)]
+        key = f"Authorization: Bearer {load.keys[number % len(load.keys)]}\r\n" if load.keys else ""
+        if load.bodies:
+            body = what.encode()
+            begin = f"POST {load.paths[0]} HTTP/1.1\r\n{head}{key}Content-Length: {len(body)}\r\n\r\n"
+            requests.append(begin.encode() + body)
+        else:
+            requests.append(f"GET {what} HTTP/1.1\r\n{head}{key}\r\n".encode())
+    return requests
+
+
+async def _ask_all(load: Load) -> Answered:
+    requests = _requests(load)
     loop = asyncio.get_running_loop()
     began = time.perf_counter()
     askers = [

@@ -51,29 +51,35 @@ class ToolCalls:
 
 @dataclass
 class Served:
-    """A server that answers tool calls, and what it took for them."""
+    """A server that answers tool calls, and what it took for them. `keys` of one account are sent in turn, each within
+    the limit of a key."""
 
     name: str
     process_id: int
     port: int
-    key: str
+    keys: Sequence[str]
     rounds: list[Answered] = field(default_factory=list)
     cpu_s: float = 0.0
+    _sent: int = 0
 
     def ask(self, calls: ToolCalls, seconds: float, connections: int, *, counts: bool = True) -> None:
         before = _cpu_s(self.process_id)
-        load = Load("127.0.0.1", self.port, ["/mcp"], self._headers(calls), seconds, connections, calls.bodies())
+        # Begins elsewhere each time, so that no key is sent more often than the others.
+        first = self._sent % len(self.keys)
+        keys = [*self.keys[first:], *self.keys[:first]]
+        load = Load("127.0.0.1", self.port, ["/mcp"], calls.headers, seconds, connections, calls.bodies(), keys)
         answered = run_load(load)
         if counts:
             self.rounds.append(answered)
             self.cpu_s += _cpu_s(self.process_id) - before
+        self._sent += answered.requests
 
     def found(self, calls: ToolCalls) -> dict[str, Any]:
         """The object that the first of the calls finds."""
         answer = httpx2.post(
             f"http://127.0.0.1:{self.port}/mcp",
             content=calls.bodies()[0],
-            headers={**self._headers(calls), "Content-Type": "application/json"},
+            headers=self.headers(calls),
             timeout=60,
         )
         result = answer.json().get("result")
@@ -87,8 +93,11 @@ class Served:
     def forget(self) -> None:
         self.rounds, self.cpu_s = [], 0.0
 
-    def _headers(self, calls: ToolCalls) -> dict[str, str]:
-        return {**calls.headers, "Authorization": f"Bearer {self.key}"}
+    def headers(self, calls: ToolCalls) -> dict[str, str]:
+        """Of one request, or of a few, with the next key."""
+        self._sent += 1
+        authorization = f"Bearer {self.keys[self._sent % len(self.keys)]}"
+        return {**calls.headers, "Authorization": authorization, "Content-Type": "application/json"}
 
     @property
     def per_s(self) -> float:

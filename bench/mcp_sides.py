@@ -38,8 +38,6 @@ from mcp_server.tools.shapes import Cursor, Id, Limit
 from store.database import Database
 from store.settings import Settings
 
-REQUESTS_PER_MINUTE = 10_000_000
-
 
 def make_app(side: str, settings: Settings) -> Starlette:
     """Services are what admission and the tools measured here need of them."""
@@ -114,7 +112,7 @@ class _Admitted:
 
 
 def main(side: str, data_dir: str, port: str) -> None:
-    values: Any = {"data_dir": Path(data_dir), "mcp_requests_per_minute": REQUESTS_PER_MINUTE, "log_format": "json"}
+    values: Any = {"data_dir": Path(data_dir), "log_format": "json"}
     settings = Settings(**values, _env_file=None)  # type: ignore[call-arg]
     configure_logging(settings)
     uvicorn.run(

@@ -16,6 +16,7 @@ from rag.index import Value
 from rag.timeline_chunks import Line, chunk_timeline
 from store import analysis, communications, index_work, speakers
 from store.changes import communication_changed
+from store.communications import Communication
 from store.errors import Unavailable
 from store.index_work import (
     DELETE_BLOB,
@@ -63,7 +64,7 @@ def _replace(house: Workshop, tenant_id: str, read: Callable[[str], list[Passage
 
 
 def communication_passages(house: Workshop, tenant_id: str, communication_id: str) -> list[Passage]:
-    """Of its timeline, as it is now; none where it was deleted."""
+    """Of its timeline, as it is now; none where it was deleted. A mail without words is found by its subject."""
     with house.database.read() as connection:
         row = communications.get(tenant_id, connection, communication_id)
         content = communications.list_content(tenant_id, connection, communication_id)
@@ -72,6 +73,10 @@ def communication_passages(house: Workshop, tenant_id: str, communication_id: st
     if row is None:
         return []
     lines = [Line(item.label or "", item.text, item.start_ms, item.end_ms) for _, item in content]
+    title = _searched_title(row)
+    chunks = chunk_timeline(lines)
+    if not chunks and content and title is not None:
+        chunks = chunk_timeline([Line("", title, None, None)])
     return [
         Passage(
             id=str(uuid.uuid5(uuid.UUID(communication_id), str(chunk.index))),
@@ -79,6 +84,7 @@ def communication_passages(house: Workshop, tenant_id: str, communication_id: st
             payload={
                 "kind": "communication",
                 "communication_id": communication_id,
+                "title": title,
                 "communication_kind": row.kind,
                 "channel_type": row.channel_type,
                 "direction": row.direction,
@@ -89,9 +95,16 @@ def communication_passages(house: Workshop, tenant_id: str, communication_id: st
                 "start_ms": chunk.start_ms,
                 "end_ms": chunk.end_ms,
             },
+            context=title or "",
         )
-        for chunk in chunk_timeline(lines)
+        for chunk in chunks
     ]
+
+
+def _searched_title(row: Communication) -> str | None:
+    """A mail's subject, or what people called a chat: words that its turns may lack. A call is called after its file,
+    and a chat of the site's widget after its own first message."""
+    return row.title if row.kind == "email" or (row.kind == "chat" and row.channel_type != "widget") else None
 
 
 def memory_passages(house: Workshop, tenant_id: str, speaker_id: str) -> list[Passage]:

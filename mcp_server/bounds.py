@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from mcp_server.readable import readable, wire_fields
-from mcp_server.registry import MOST_TOKENS
+from mcp_server.readable import readable, wire_fields, with_quoted_named
+from mcp_server.registry import MOST_TOKENS, Registry, ToolContext
 from mcp_server.tools.communication_card import CommunicationCard
 from mcp_server.tools.shapes import shorten
 from rag.language_model import estimate_tokens
@@ -46,6 +46,17 @@ def bounded_page(
         arguments = {**arguments, "limit": len(items) * 3 // 4}
         result, fits = _bounded(call(arguments), most_tokens)
     return result
+
+
+def bounded_call(registry: Registry, context: ToolContext, name: str, arguments: dict[str, Any] | None) -> BaseModel:
+    """What the tool gives, within the context's `answer_tokens`, with its quoted fields named. Raises what
+    `Registry.call` raises."""
+    return bounded_page(
+        lambda asked: with_quoted_named(registry.call(context, name, asked)),
+        arguments or {},
+        context.answer_tokens,
+        is_paged=registry.takes_limit(name),
+    )
 
 
 def _fits(result: BaseModel, most_tokens: int) -> bool:

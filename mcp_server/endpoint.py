@@ -1,7 +1,7 @@
 """The MCP endpoint: HTTP around the servers of `protocol`, behind our own authentication and limits.
 
-What the contract says beside the protocol is done here: POST only, 401 and 429 before the body is read, and for
-2024-11-05 the documented errors as JSON-RPC errors inside HTTP 200.
+What the contract says beside the protocol is done here: POST only, 401 and 429 before the body is waited for and before
+whatever is wrong with it, and for 2024-11-05 the documented errors as JSON-RPC errors inside HTTP 200.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic_core import to_json
@@ -21,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_server import exchange
-from mcp_server.messages import INTERNAL_ERROR, INVALID_REQUEST, read_body, rpc_error
+from mcp_server.messages import BATCHES_OF, INTERNAL_ERROR, INVALID_REQUEST, read_body, rpc_error
 from mcp_server.protocol import OLDEST_VERSION, Admitted, Protocol
 from mcp_server.registry import Registry
 from mcp_server.threads import Threads
@@ -183,15 +184,22 @@ class McpEndpoint:
     def _handshake_era(self, message: Mapping[str, Any], version: str, request: Request) -> Response:
         if "id" not in message:
             return Response(status_code=202)  # nothing here outlives a request, so there is nothing to notify of
-        asked = version
         if message["method"] == "initialize":
             # By the contract the version alone is required; the SDK wants the others too.
             params = {"capabilities": {}, "clientInfo": _UNNAMED_CLIENT, **(message.get("params") or {})}
             message = {**message, "params": params}
-            asked = params.get("protocolVersion", version)
-        server = self._protocol.documented if asked == OLDEST_VERSION else self._protocol.full
+            server = self._greeting(params.get("protocolVersion", version))
+        else:
+            server = self._protocol.documented if version == OLDEST_VERSION else self._protocol.full
         answer = _done(exchange.answer(server, message, version=version, request=request))
         return Response(to_json(answer), media_type="application/json")
+
+    def _greeting(self, asked: Any) -> Server[Any]:
+        """The server that answers `initialize`, by the version that it asks for. 2025-03-26 knows no header that names
+        the version of later requests, and those without it count as 2024-11-05: what that has not is not offered."""
+        if asked == OLDEST_VERSION:
+            return self._protocol.documented
+        return self._protocol.greeting if asked == BATCHES_OF else self._protocol.full
 
     def _without_handshake(self, message: Mapping[str, Any], request: Request) -> Response | None:
         """None: left to the SDK's own transport."""

@@ -52,11 +52,11 @@ def _message(found: object, version: str) -> Message | Response:
     if not isinstance(found, dict):
         return rpc_error(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
     identifier = found.get("id")
-    usable_id = identifier if isinstance(identifier, str) or type(identifier) is int else None
+    usable_id = identifier if _is_id(identifier) else None
     if found.get("jsonrpc") != "2.0" or not isinstance(found.get("method"), str):
         return rpc_error(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request", usable_id)
     if "id" in found and usable_id is None:
-        return rpc_error(400, INVALID_REQUEST, "id is neither a number nor a string")
+        return rpc_error(400, INVALID_REQUEST, "id is neither a whole number nor a string")
     params = found.get("params")
     if params is not None and not isinstance(params, dict):
         code = INTERNAL_ERROR if found["method"] == "tools/call" else INVALID_PARAMS
@@ -72,6 +72,11 @@ def _message(found: object, version: str) -> Message | Response:
     return found
 
 
-def rpc_error(status: int, code: int, message: str, identifier: int | str | None = None) -> Response:
+def _is_id(value: object) -> bool:
+    """A string or a whole number, of which some clients send 1.0. It is answered as it came."""
+    return isinstance(value, str) or type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+def rpc_error(status: int, code: int, message: str, identifier: float | str | None = None) -> Response:
     body = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}}
     return JSONResponse(body, status_code=status)

@@ -45,7 +45,7 @@ $calls
 Then write at most one page:
 - Who it is, and what we know of them.
 - The last contacts, at most three: when, about what, how they ended.
-- Open promises of ours: what, by when; what was due before $today is overdue.
+- Open promises of ours: what, by when; what was due before $today is overdue. What is marked as done was kept.
 - What to be careful about: objections, complaints, what they did not like.
 - Three things to say or ask first.""",
     """Подготовь меня к разговору с этим человеком. Что о нём знает Parley:
@@ -59,7 +59,7 @@ $calls
 Затем напиши не больше страницы:
 - Кто это и что мы о нём знаем.
 - Последние контакты, не больше трёх: когда, о чём, чем закончились.
-- Наши открытые обещания: что и к какому сроку; срок раньше $today — просрочено.
+- Наши открытые обещания: что и к какому сроку; срок раньше $today — просрочено. Что отмечено выполненным, то сделано.
 - С чем быть осторожнее: возражения, жалобы, чем был недоволен.
 - Три вещи, которые сказать или спросить первыми.""",
 )
@@ -105,22 +105,22 @@ Call these tools, in this order:
 $calls
 
 Then write three lists, each promise with who promised what to whom, when, and its deadline:
-- Overdue: the deadline is before $today.
-- Due this week, from today on.
-- Promised this week, due later or without a deadline.
-A promise stands in the first list that it fits. If a list is empty, say so. Nothing notes which promises were kept: say
-that these are to be checked.""",
+- Overdue: open, with a deadline from $since on and before $today; say that earlier ones are not listed.
+- Due this week, from today on, and open.
+- Promised this week, due later, without a deadline, or kept.
+A promise stands in the first list that it fits. If a list is empty, say so. One that has done_at was marked as kept:
+say so, and when. Open means that nobody marked it, so it may have been kept all the same.""",
     """Расскажи, что мы пообещали. Эта неделя — с $monday по $sunday.
 
 Вызови инструменты по порядку:
 $calls
 
 Затем напиши три списка; о каждом обещании — кто, что, кому и когда пообещал и к какому сроку:
-- Просрочено: срок раньше $today.
-- Срок на этой неделе, начиная с сегодняшнего дня.
-- Обещано на этой неделе, срок позже или не назван.
-Обещание стоит в первом списке, которому оно подходит. Если список пуст, так и скажи. Какие обещания выполнены, нигде не
-отмечено: скажи, что их надо проверить.""",
+- Просрочено: открыто, срок — с $since и раньше $today; скажи, что более ранних в списке нет.
+- Срок на этой неделе, начиная с сегодняшнего дня, и открыто.
+- Обещано на этой неделе: срок позже или не назван либо уже выполнено.
+Обещание стоит в первом списке, которому оно подходит. Если список пуст, так и скажи. Обещание, у которого есть done_at,
+отмечено как выполненное: скажи об этом и когда. Открытое — то, которое никто не отметил; выполнить его могли и так.""",
 )
 
 AGAINST_LAST_WEEK = ("against the week before", "к предыдущей неделе")
@@ -168,7 +168,7 @@ Then get_communication for at most five of the complaints, the newest first.
 
 Then write:
 - How many complaints there are, and what about: groups, the largest first, with links to examples.
-- What clients asked for, and what we promised them; which promises are overdue today.
+- What clients asked for, and what we promised them; which promises are overdue today (those with done_at were kept).
 - Whom to call back first, and why.
 - What causes most of it, if the conversations say so.""",
     """Разбери жалобы за период с $first по $last.
@@ -179,7 +179,7 @@ $calls
 
 Затем напиши:
 - Сколько жалоб и на что: группы, начиная с самой большой, со ссылками на примеры.
-- Чего просили клиенты и что мы им пообещали; какие обещания сегодня просрочены.
+- Чего просили клиенты и что мы им пообещали; какие обещания сегодня просрочены (с done_at — выполнены).
 - Кому перезвонить первым и почему.
 - Что вызывает большинство жалоб, если об этом сказано в разговорах.""",
 )

@@ -70,23 +70,23 @@ def _people(context: ToolContext, connection: Connection, named: str) -> list[Sp
 
 def _calls_about(context: ToolContext, speaker_id: str) -> list[Call]:
     about = {"speaker_id": speaker_id, "limit": 20}
-    calls: list[Call] = [("search_commitments", about)]
+    calls: list[Call] = [("search_commitments", {"open": True, **about})]
     return [*calls, ("search_memory", about)] if "memory" in context.tenant.features else calls
 
 
 def promises_of_the_week(context: ToolContext, language: str, values: Values) -> str:
     day = today(context)
     monday, sunday = _week_of(day)
-    long_ago = (day - timedelta(days=OVERDUE_DAYS)).isoformat()
+    since = (day - timedelta(days=OVERDUE_DAYS)).isoformat()
     calls = _calls(
-        ("search_commitments", {"overdue": True, "due_from": long_ago, "limit": 50}),
+        ("search_commitments", {"overdue": True, "due_from": since, "limit": 50}),
         (
             "search_commitments",
-            {"due_from": day.isoformat(), "due_to": sunday.isoformat(), "order": "due", "limit": 50},
+            {"open": True, "due_from": day.isoformat(), "due_to": sunday.isoformat(), "order": "due", "limit": 50},
         ),
         ("search_commitments", {"from": monday.isoformat(), "to": day.isoformat(), "limit": 50}),
     )
-    days = {"today": day.isoformat(), "monday": monday.isoformat(), "sunday": sunday.isoformat()}
+    days = {"since": since, "today": day.isoformat(), "monday": monday.isoformat(), "sunday": sunday.isoformat()}
     return texts.filled(texts.PROMISES, language, calls=calls, **days)
 
 

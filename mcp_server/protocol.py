@@ -1,5 +1,5 @@
 """The MCP servers over the registry, by the official SDK's low-level server: one to the letter of the documented
-2024-11-05, and one with all that later protocol versions define."""
+2024-11-05, one with all that later protocol versions define, and one between them that greets for 2025-03-26."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from pydantic_core import to_json
 
 from mcp_server import completion, prompts, resources
-from mcp_server.bounds import bounded_page
+from mcp_server.bounds import bounded_call
 from mcp_server.call_log import Caller, CallLog, Measured
-from mcp_server.readable import readable, with_quoted_named
+from mcp_server.readable import readable
 from mcp_server.registry import MOST_TOKENS, Registry, Tool, ToolContext, ToolError
 
 log = structlog.get_logger(__name__)
@@ -50,15 +50,15 @@ class Admitted:
     at_s: float = field(default_factory=time.perf_counter)
 
 
-class _DocumentedServer(Server[Any]):
-    """Says `{"tools": {}}`, to the letter."""
+class _ToolServer(Server[Any]):
+    """Says `{"tools": {}}`, to the letter of the contract."""
 
     def get_capabilities(self, *args: Any, **options: Any) -> types.ServerCapabilities:
         return types.ServerCapabilities(tools=types.ToolsCapability())
 
 
 class Protocol:
-    """The handlers of both servers. Each waits for nothing but the database: the whole request has a thread."""
+    """The handlers of the servers. Each waits for nothing but the database: the whole request has a thread."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -70,20 +70,20 @@ class Protocol:
             "on_list_tools": self._list_tools,
             "on_call_tool": self._call_tool,
         }
-        self.documented: Server[Any] = _DocumentedServer(SERVER_NAME, **tools)
+        told: dict[str, Any] = {"title": "Parley", "instructions": INSTRUCTIONS, **tools}
+        self.documented: Server[Any] = _ToolServer(SERVER_NAME, **tools)
+        self.greeting: Server[Any] = _ToolServer(SERVER_NAME, **told)
         self.full: Server[Any] = Server(
             SERVER_NAME,
-            title="Parley",
-            instructions=INSTRUCTIONS,
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
-            **tools,
+            **told,
         )
-        for server in (self.documented, self.full):
+        for server in (self.documented, self.greeting, self.full):
             server.middleware.clear()  # spans, which nothing collects here, were a tenth of a cheap call
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -98,12 +98,7 @@ class Protocol:
                 # Either form of a structured answer has half of what the answer may have.
                 most = MOST_TOKENS // 2 if is_structured else MOST_TOKENS
                 asking = replace(_admitted(context).context, answer_tokens=most)
-                result = bounded_page(
-                    lambda arguments: with_quoted_named(self._registry.call(asking, params.name, arguments)),
-                    params.arguments or {},
-                    most,
-                    is_paged=self._registry.takes_limit(params.name),
-                )
+                result = bounded_call(self._registry, asking, params.name, params.arguments)
                 structured = result.model_dump(mode="json", by_alias=True) if is_structured else None
                 text = readable(result) if structured is not None else to_json(result, by_alias=True).decode()
                 measured.result(result, characters=len(text))

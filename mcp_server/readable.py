@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from mcp_server.quoting import one_line, quote
-from mcp_server.tools.shapes import QUOTED, Quotation
+from mcp_server.quoting import QUOTED, Quotation, one_line, quote
 
 Result = TypeVar("Result", bound=BaseModel)
 
@@ -27,6 +26,12 @@ def readable(result: BaseModel) -> str:
     if "text_is" in type(result).model_fields:
         lines.insert(0, _QUOTED_LINES)
     return "\n".join(lines) or "nothing"
+
+
+def readable_item(item: BaseModel) -> str:
+    """As it stands in a list, behind a number of four digits at most."""
+    first, *others = list(_lines(item, "")) or ["nothing"]
+    return "\n".join((f"9999. {first}", *(f"   {line}" for line in others)))
 
 
 def _lines(model: BaseModel, indent: str) -> Iterator[str]:

@@ -13,9 +13,10 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from mcp_server.cards import SCHEME, Card, camera_card, communication_card, document_card, person_card, uri_of
-from mcp_server.quoting import Place, one_line
+from mcp_server.quoting import MOST_TOKENS, Place, one_line
 from mcp_server.registry import Arguments, ToolContext, ToolError
 from mcp_server.tools.shapes import cursor_position, local_time, make_cursor
+from rag.language_model import estimate_tokens
 from store import catalog, communications
 from store.catalog import Kind
 from store.communications import Cursor
@@ -103,7 +104,8 @@ class _Listed:
 
 
 def list_resources(context: ToolContext, cursor: str | None, *, version: str) -> types.ListResourcesResult:
-    """A page over all kinds that the caller may see. Raises MCPError for a cursor that is not ours."""
+    """A page over all kinds that the caller may see, of PAGE at most and of so many as fit an answer. Raises MCPError
+    for a cursor that is not ours."""
     try:
         position = cursor_position(_Listing(cursor=cursor))
     except ToolError:
@@ -119,11 +121,25 @@ def list_resources(context: ToolContext, cursor: str | None, *, version: str) ->
         newest_first = heapq.merge(*parts, key=lambda item: (item.at, item.id), reverse=True)
         items = list(islice(newest_first, PAGE + 1))
         sizes = _sizes(context, connection, items[:PAGE])
-    last = items[PAGE - 1] if len(items) > PAGE else None
+    shown = _fitting([_resource(context, item, sizes.get(item.id), version) for item in items[:PAGE]])
+    last = items[len(shown) - 1] if len(items) > len(shown) else None
     return types.ListResourcesResult(
-        resources=[_resource(context, item, sizes.get(item.id), version) for item in items[:PAGE]],
+        resources=shown,
         next_cursor=make_cursor(_Listing(), at=last.at.isoformat(), id=last.id) if last is not None else None,
     )
+
+
+def _fitting(resources: list[types.Resource]) -> list[types.Resource]:
+    """The first of them that fit an answer, one at least: their names may be long, and of what takes many tokens."""
+    texts = [resource.model_dump_json(by_alias=True, exclude_none=True) for resource in resources]
+    if estimate_tokens(",".join(texts)) <= MOST_TOKENS:
+        return resources
+    room = MOST_TOKENS
+    for number, text in enumerate(texts):
+        room -= estimate_tokens(f"{text},")
+        if room < 0:
+            return resources[: max(number, 1)]
+    return resources
 
 
 def list_templates(context: ToolContext, *, version: str) -> types.ListResourceTemplatesResult:

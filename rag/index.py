@@ -17,7 +17,7 @@ Vector = NDArray[np.float32]
 Value = str | int | float | list[str] | None
 Result = TypeVar("Result")
 
-PAYLOAD_VERSION = 2
+PAYLOAD_VERSION = 3
 """Of the fields that payloads have. An index that was filled with others is gone over once more (ingest/reindex.py)."""
 
 DENSE = "dense"

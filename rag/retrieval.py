@@ -25,6 +25,14 @@ MOST_CHARACTERS = 4000
 _DEPTHS = (50, 200, 800, 3200)
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """`is_cut`: there are fewer passages than were asked for, since the search looks no deeper: there may be more."""
+
+    passages: list[Found]
+    is_cut: bool
+
+
 class Retriever:
     """Thread-safe. Made for a few questions: it keeps the index that served when it was made."""
 
@@ -49,23 +57,35 @@ class Retriever:
         `neighbours`: so many chunks before and after each passage of a document are joined to it, at most to
         `MOST_CHARACTERS`; what one passage took in does not come again. Raises what the index raises.
         """
-        assert limit > 0
         assert neighbours >= 0
-        kept = _Kept(neighbours)
-        wanted = max(limit, RERANKED) if self._reranker is not None else limit
-        for batch in self._candidates(tenant_id, query, filter, wanted):
-            kept.take(batch, wanted)
-            if len(kept.passages) >= wanted:
-                break
-        passages = [replace(each, duplicates=kept.duplicates[each.id]) for each in kept.passages]
-        passages = _never_rising(self._reranked(query, passages))[:limit]
+        passages = self._look(tenant_id, query, filter, limit, neighbours).passages
         if not neighbours or not passages:
             return passages
         with self._database.read() as connection:
             return _expanded(tenant_id, connection, passages, neighbours)
 
-    def _candidates(self, tenant_id: str, query: str, filter: Filter, wanted: int) -> Iterator[list[Found]]:
-        """All that can be found and the store still has, in batches, each passage once."""
+    def look(self, tenant_id: str, query: str, filter: Filter, limit: int) -> Looked:
+        """What `find` gives, and whether fewer are all that there are."""
+        return self._look(tenant_id, query, filter, limit, 0)
+
+    def _look(self, tenant_id: str, query: str, filter: Filter, limit: int, neighbours: int) -> Looked:
+        assert limit > 0
+        kept, looked_at_all = _Kept(neighbours), False
+        wanted = max(limit, RERANKED) if self._reranker is not None else limit
+        for batch, ends in self._candidates(tenant_id, query, filter, wanted):
+            kept.take(batch, wanted)
+            looked_at_all = ends
+            if len(kept.passages) >= wanted:
+                break
+        passages = [replace(each, duplicates=kept.duplicates[each.id]) for each in kept.passages]
+        passages = _never_rising(self._reranked(query, passages))[:limit]
+        return Looked(passages, is_cut=len(passages) < limit and not looked_at_all)
+
+    def _candidates(
+        self, tenant_id: str, query: str, filter: Filter, wanted: int
+    ) -> Iterator[tuple[list[Found], bool]]:
+        """All that can be found and the store still has, in batches, each passage once; with each, whether it ends what
+        there is."""
         seen: set[str] = set()
         gone: set[str] = set()
         # The first look fetches a little more than is needed: mostly nothing is dropped.
@@ -78,8 +98,9 @@ class Retriever:
                 current = _current(tenant_id, connection, fresh)
                 if missing := _documents_of(fresh) - _documents_of(current):
                     gone |= missing - knowledge.findable(tenant_id, connection, missing)
-            yield current
-            if len(found) < depth:
+            ends = len(found) < depth
+            yield current, ends
+            if ends:
                 return
             seen.update(each.id for each in fresh)
 

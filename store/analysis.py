@@ -137,6 +137,8 @@ class Item:
     meta: dict[str, Any] | None
     speaker_id: str | None
     created_at: datetime
+    done_at: datetime | None
+    """When somebody marked a promise as kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ingest.analysis.catalogs import category_label
-from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, clock, deadline_of, part, uri_of
+from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, clock, part, terms_of, uri_of
 from mcp_server.quoting import Block, Place, quote
 from mcp_server.registry import ToolContext
 from mcp_server.tools.shapes import communication_url, local_time, shorten
@@ -125,12 +125,12 @@ def _text(item: Item) -> str:
 
 
 def _said(words: Words, item: Item) -> str:
-    """A promise's deadline, and the turn that says it with its time in the recording, where they are known."""
+    """A promise's terms, and the turn that says it with its time in the recording, where they are known."""
     meta = item.meta or {}
     idx, start_ms = meta.get("idx"), meta.get("start_ms")
     turn = f"[{idx}]" if isinstance(idx, int) else ""
     at = clock(start_ms) if isinstance(start_ms, int) else ""
-    return " ".join(filter(None, (deadline_of(words, item), turn, at)))
+    return " ".join(filter(None, (terms_of(words, item), turn, at)))
 
 
 def _legend(words: Words, names: _Voices, rest: _Rest) -> list[str]:

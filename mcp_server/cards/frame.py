@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mcp_server.quoting import FOOT_TOKENS, MOST_TOKENS, Block, Place, fit, quote
 from mcp_server.registry import ToolContext
+from mcp_server.tools.shapes import local_time
 from rag.language_model import estimate_tokens
 from store.analysis import Item
 
@@ -40,6 +41,7 @@ _WORDS = {
     "role": ("role", "роль"),
     "updated": ("updated", "обновлено"),
     "deadline": ("by", "срок"),
+    "done": ("done", "выполнено"),
     "from": ("from", "из"),
     "title": ("Title", "Название"),
     "name": ("Name", "Имя"),
@@ -89,6 +91,7 @@ class Words(dict[str, str]):
     """The server's own words, in the account's language or the one that is asked for."""
 
     def __init__(self, context: ToolContext, language: str | None = None) -> None:
+        self.context = context
         self.language = language or context.tenant.language
         number = 0 if self.language == "en" else 1
         super().__init__((name, words[number]) for name, words in _WORDS.items())
@@ -140,7 +143,10 @@ def clock(milliseconds: int) -> str:
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
-def deadline_of(words: Words, item: Item) -> str:
-    """Only what is a date: an engine wrote it."""
+def terms_of(words: Words, item: Item) -> str:
+    """A promise's deadline, only where it is a date, since an engine wrote it; and the day on which it was marked as
+    kept."""
     deadline = str((item.meta or {}).get("deadline") or "")
-    return f"{words['deadline']} {deadline}" if re.fullmatch(r"[\d:T+.Z-]{10,32}", deadline) else ""
+    by = f"{words['deadline']} {deadline}" if re.fullmatch(r"[\d:T+.Z-]{10,32}", deadline) else ""
+    done = f"({words['done']} {local_time(words.context, item.done_at)[:10]})" if item.done_at is not None else ""
+    return " ".join(filter(None, (by, done)))

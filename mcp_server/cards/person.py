@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.analysis.catalogs import category_label
-from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, deadline_of, part, uri_of
+from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, part, terms_of, uri_of
 from mcp_server.quoting import MOST_TOKENS, Block, Place, quote
 from mcp_server.registry import ToolContext
 from mcp_server.tools.shapes import communication_url, local_time, person_url, shorten
@@ -82,7 +82,7 @@ def _contact(context: ToolContext, words: Words, contact: Summarised, items: Seq
     if contact.summary_text:
         lines += ["", f"{words['summary']}:", quote(shorten(contact.summary_text, CONTACT_SUMMARY_CHARACTERS))]
     for item in [item for item in items if item.item_type == "commitment"][:MOST_PROMISES]:
-        heading = " ".join(filter(None, (words["promises"], deadline_of(words, item))))
+        heading = " ".join(filter(None, (words["promises"], terms_of(words, item))))
         lines += ["", f"{heading}:", quote(shorten(item.content, ITEM_CHARACTERS))]
     return "\n".join(lines)
 
@@ -91,5 +91,5 @@ def _known_heading(context: ToolContext, words: Words, index: int, item: Item) -
     learnt: Any = (item.meta or {}).get("communication_id")
     source = f"{words['from']} {uri_of('communications', str(learnt))}" if learnt else ""
     promised = words["promises"] if item.item_type == "commitment" else ""
-    parts = (f"[{index}]", local_time(context, item.created_at), promised, deadline_of(words, item), source)
+    parts = (f"[{index}]", local_time(context, item.created_at), promised, terms_of(words, item), source)
     return " ".join(filter(None, parts))

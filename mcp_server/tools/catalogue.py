@@ -199,7 +199,10 @@ TOOLS = (
     Tool(
         name="list_kb_spaces",
         title="List knowledge-base spaces",
-        description="The spaces that the company's documents are kept in, with the number of documents in each.",
+        description=(
+            "The spaces that the company's documents are kept in, with the number of documents in each. Use it for a "
+            "space's id; to find an answer use search_documents."
+        ),
         arguments=ListSpaces,
         result=SpacePage,
         function=list_kb_spaces,
@@ -220,7 +223,10 @@ TOOLS = (
     Tool(
         name="list_kb_chunks",
         title="List the passages of a document",
-        description="A document's table of contents: each passage's headings, page and first words, in their order.",
+        description=(
+            "A document's table of contents: each passage's headings, page and first words, in their order. Use it to "
+            "see what a document covers; for what it says use search_documents."
+        ),
         arguments=ListChunks,
         result=ChunkPage,
         function=list_kb_chunks,

@@ -49,7 +49,8 @@ class SearchCommitments(Arguments):
     to: Bound | None = Field(None, description="Last day, inclusive, or time, exclusive.")
     due_from: Day | None = Field(None, description="First day of the deadline.")
     due_to: Day | None = Field(None, description="Its last day, inclusive.")
-    overdue: bool = Field(False, description="Only those whose day is past and which nobody marked as done.")
+    open: bool = Field(False, description="Only those that nobody marked as done.")
+    overdue: bool = Field(False, description="Only open ones whose day is past.")
     order: Literal["newest", "due"] = Field(
         "newest", description="due: nearest deadline first, from today on unless overdue or due_* are given."
     )
@@ -108,7 +109,7 @@ def _wanted(context: ToolContext, arguments: SearchCommitments) -> Wanted:
         until=until(context, arguments.to),
         due_from=due_from,
         due_to=due_to,
-        is_open=arguments.overdue,
+        is_open=arguments.open or arguments.overdue,
     )
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
 
 from ingest.analysis.catalogs import category_label
+from mcp_server.readable import readable_item
 from mcp_server.registry import Arguments, Tool, ToolContext, ToolError
 from mcp_server.tools.shapes import (
     QUOTED,
@@ -36,7 +37,6 @@ SUMMARY_CHARACTERS = 3_000
 ITEM_CHARACTERS = 300
 MOST_ITEMS = 30  # of one part, as of MOST_PEOPLE
 MOST_PEOPLE = 50
-TURN_TOKENS = 40  # what a turn has beside its text
 CUT = " … (cut: next_cursor goes on)"
 
 Row = TypeVar("Row", bound=BaseModel)
@@ -68,14 +68,16 @@ class CardParticipant(BaseModel):
 
 
 class CardItem(BaseModel):
-    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline. `idx` is
-    the turn that says it, `start_ms` where that begins in the recording."""
+    """What analysis found: a fact (`criteria`, under a key of the category) or a promise with its deadline; `done_at`
+    is when somebody marked that as kept. `idx` is the turn that says it, `start_ms` where that begins in the
+    recording."""
 
     id: str
     item_type: str
     subtype: str | None
     content: Quoted
     deadline: str | None
+    done_at: str | None
     idx: int | None
     start_ms: int | None
 
@@ -145,7 +147,7 @@ def get_communication(context: ToolContext, arguments: GetCommunication) -> Comm
     card, after = _card(context, found, people, items, position, most), position
     if context.sees_analysis:
         after = _tell_what_is_left(card, position)
-    taken = estimate_tokens(card.model_dump_json()) if content else 0
+    taken = _cost(card) if content else 0
     card.content, on = _fit(context, content, position.character, max(most - taken, most // 4))
     if on is not None:
         card.next_cursor = replace(after, idx=on[0], character=on[1]).cursor(arguments)
@@ -192,53 +194,62 @@ def _fit(
     """The turns that fit into `room` tokens, and the turn and its character to go on from. Only one that fills an
     answer alone is cut, between words where it has any."""
     turns: list[Turn] = []
-    most = room
     for number, (idx, item) in enumerate(content):
         start = first_character if number == 0 else 0
-        text = item.text[start:]
-        cost = _tokens(text)
-        room -= cost + TURN_TOKENS
-        if room < 0 and turns:
+        turn = _turn(context, idx, item, item.text[start:])
+        cost = _cost(turn)
+        if cost > room and turns:
             return turns, (idx, 0)
-        shown = text if cost <= most else _piece(text, cost, most)
-        is_cut = len(shown) < len(text)
-        at = local_time(context, item.at) if item.at is not None and item.start_ms is None else None
-        turns.append(
-            Turn(idx=idx, label=item.label, at=at, start_ms=item.start_ms, text=shown + CUT if is_cut else shown)
-        )
-        if is_cut:
-            return turns, (idx, start + len(shown))
+        if cost > room:
+            shown = _cut(turn, cost, room)
+            return [shown], (idx, start + len(shown.text) - len(CUT))
+        room -= cost
+        turns.append(turn)
     return turns, None
+
+
+def _turn(context: ToolContext, idx: int, item: communications.ContentItem, text: str) -> Turn:
+    at = local_time(context, item.at) if item.at is not None and item.start_ms is None else None
+    return Turn(idx=idx, label=item.label, at=at, start_ms=item.start_ms, text=text)
+
+
+def _cut(turn: Turn, cost: int, room: int) -> Turn:
+    """Its beginning, with the mark of a cut."""
+
+    def cut(text: str) -> Turn:
+        return turn.model_copy(update={"text": text + CUT})
+
+    return cut(_piece(turn.text, cost, room, lambda text: _cost(cut(text))))
+
+
+def _cost(part: BaseModel) -> int:
+    """The tokens of the form that takes more of them: an answer's JSON and its readable form have the same bound."""
+    return max(estimate_tokens(to_json(part).decode()), estimate_tokens(readable_item(part)))
 
 
 def _within(rows: Iterable[Row], most: int, room: int) -> list[Row]:
     """The first of them that fit, one at least."""
     listed = list(islice(rows, most))
-    texts = [row.model_dump_json() for row in listed]
-    if sum(len(each.encode()) for each in texts) <= room:  # no byte is more than one token, and most texts are short
+    # No byte is more than one token, the readable form has three times as many at most, and most texts are short.
+    if 3 * sum(len(to_json(row)) for row in listed) <= room:
         return listed
     shown: list[Row] = []
-    for row, text in zip(listed, texts, strict=True):
-        room -= estimate_tokens(text)
+    for row in listed:
+        room -= _cost(row)
         if room < 0 and shown:
             break
         shown.append(row)
     return shown
 
 
-def _piece(text: str, cost: int, room: int) -> str:
-    """The beginning of a text of `cost` tokens that fits into `room`."""
+def _piece(text: str, cost: int, room: int, cost_of: Callable[[str], int]) -> str:
+    """The beginning of a text of `cost` tokens that fits into `room`, one character at least."""
     end = len(text)
-    while cost > room:
+    while cost > room and end > 1:
         end = int(end * min(0.95, room / cost))
-        cost = _tokens(text[:end])
+        cost = cost_of(text[:end])
     border = max(text.rfind(space, end - 200, end) for space in " \n")
     return text[: border + 1] if border > 0 else text[: max(end, 1)]
-
-
-def _tokens(text: str) -> int:
-    """As JSON carries it, or with the mark that each line has in the readable form."""
-    return estimate_tokens(json.dumps(text, ensure_ascii=False)) + text.count("\n")
 
 
 def _card(
@@ -284,7 +295,7 @@ def _card(
             most_tokens // 5,
         ),
         participants_total=len(people) if sees else None,
-        items=_within(map(_item, items[position.items :]), MOST_ITEMS, most_tokens // 4),
+        items=_within((_item(context, item) for item in items[position.items :]), MOST_ITEMS, most_tokens // 4),
         facts_total=facts if sees else None,
         promises_total=len(items) - facts if sees else None,
         more=None,
@@ -293,7 +304,7 @@ def _card(
     )
 
 
-def _item(item: Item) -> CardItem:
+def _item(context: ToolContext, item: Item) -> CardItem:
     meta = item.meta or {}
     return CardItem(
         id=item.id,
@@ -301,6 +312,7 @@ def _item(item: Item) -> CardItem:
         subtype=item.subtype,
         content=shorten(item.content, ITEM_CHARACTERS),
         deadline=meta.get("deadline"),
+        done_at=local_time(context, item.done_at) if item.done_at is not None else None,
         idx=meta.get("idx"),
         start_ms=meta.get("start_ms"),
     )
@@ -311,8 +323,16 @@ def _shown(text: str | None, most_tokens: int) -> str | None:
     if not text:
         return None
     shown = shorten(text, SUMMARY_CHARACTERS)
-    cost, room = _tokens(shown), most_tokens // 10
-    return shown if cost <= room else f"{_piece(shown, cost, room).rstrip()}…"
+    cost, room = _quoted_cost(shown), most_tokens // 10
+    return shown if cost <= room else f"{_piece(shown, cost, room, _quoted_cost).rstrip()}…"
+
+
+class _Summary(BaseModel):
+    summary_text: Quoted
+
+
+def _quoted_cost(text: str) -> int:
+    return _cost(_Summary(summary_text=text))
 
 
 TOOLS = (
@@ -321,7 +341,7 @@ TOOLS = (
         title="Read one conversation",
         description=(
             "One call, chat or mail: its data, summary, participants, facts, promises, and each turn of its text; a "
-            "long one in parts."
+            "long one in parts. To find one use search_communications."
         ),
         arguments=GetCommunication,
         result=CommunicationCard,

@@ -28,6 +28,7 @@ from mcp_server.tools.shapes import (
     found_communication,
     make_cursor,
     person_name,
+    ranked_cursor,
     snippet_characters,
 )
 from rag.index import Filter
@@ -40,7 +41,6 @@ from store.database import Connection
 from store.speakers import Participant
 
 CHUNKS_A_COMMUNICATION = 4
-MOST_PASSAGES = 5_000
 MOST_PEOPLE = 4
 OPENING_TURNS = 6
 _HEARD = re.compile(r"^(SPEAKER_\d{1,3}): ", re.MULTILINE)
@@ -131,7 +131,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         to_s=ceil(end.timestamp()) - 1 if end else None,
     )
     last = offset + arguments.limit
-    best = best_passages(context.retriever, context.tenant_id, arguments.query, wanted, last + 1)
+    best, is_cut = best_passages(context.retriever, context.tenant_id, arguments.query, wanted, last + 1)
     ids = list(best)[offset:last]
     with context.database.read() as connection:
         rows = communications.get_many(context.tenant_id, connection, ids)
@@ -139,22 +139,27 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         page = [rows[id_] for id_ in ids if id_ in rows]
         snippets = {id_: best[id_].text for id_ in rows}
         items = _items(context, connection, page, snippets, best, arguments.limit)
-    more = len(best) > last
-    return CommunicationPage(items=items, next_cursor=make_cursor(arguments, offset=last) if more else None)
+    cursor = ranked_cursor(arguments, last, more=len(best) > last, is_cut=is_cut)
+    return CommunicationPage(items=items, next_cursor=cursor)
 
 
-def best_passages(retriever: Retriever, tenant_id: str, query: str, wanted: Filter, count: int) -> dict[str, Found]:
-    """The best passage of each of the best `count` communications, by their ids; fewer where there are no more."""
+def best_passages(
+    retriever: Retriever, tenant_id: str, query: str, wanted: Filter, count: int
+) -> tuple[dict[str, Found], bool]:
+    """The best passage of each of the best `count` communications, by their ids. Fewer where there are no more, or
+    where the search looks no deeper: then the second is true."""
     most = count * CHUNKS_A_COMMUNICATION
     while True:
         best: dict[str, Found] = {}
-        found = retriever.find(tenant_id, query, wanted, most)
-        for passage in found:  # best first, so the first of a communication is its best
+        looked = retriever.look(tenant_id, query, wanted, most)
+        for passage in looked.passages:  # best first, so the first of a communication is its best
             best.setdefault(str(passage.payload["communication_id"]), passage)
+        if len(best) >= count:
+            return best, False
         # One long call may fill the list by itself: look further down then.
-        if len(best) >= count or len(found) < most or most >= MOST_PASSAGES:
-            return best
-        most = min(most * 4, MOST_PASSAGES)
+        if len(looked.passages) < most:
+            return best, looked.is_cut
+        most *= 4
 
 
 def _items(

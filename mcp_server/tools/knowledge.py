@@ -15,7 +15,7 @@ from mcp_server.tools.shapes import (
     cursor_offset,
     found_document,
     local_time,
-    make_cursor,
+    ranked_cursor,
     snippet_characters,
 )
 from rag.index import Filter
@@ -50,9 +50,9 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
         return DocumentPage(items=[], next_cursor=None)
     wanted = Filter(kinds=("document",), space_ids=spaces)
     end = offset + arguments.limit
-    found = context.retriever.find(context.tenant_id, arguments.query, wanted, end + 1)
+    looked = context.retriever.look(context.tenant_id, arguments.query, wanted, end + 1)
     length = snippet_characters(arguments.limit)
-    passages = [found_document(context, passage, length) for passage in found[offset:end]]
+    passages = [found_document(context, passage, length) for passage in looked.passages[offset:end]]
     with context.database.read() as connection:
         times = document_lists.updated_at_of(
             context.tenant_id, connection, list({each.document_id for each in passages})
@@ -62,8 +62,8 @@ def search_documents(context: ToolContext, arguments: SearchDocuments) -> Docume
         for each in passages
         if each.document_id in times  # deleted a moment ago
     ]
-    more = len(found) > end
-    return DocumentPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
+    cursor = ranked_cursor(arguments, end, more=len(looked.passages) > end, is_cut=looked.is_cut)
+    return DocumentPage(items=items, next_cursor=cursor)
 
 
 def allowed_spaces(context: ToolContext, asked: list[str] | None) -> tuple[str, ...] | None:

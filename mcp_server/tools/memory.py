@@ -18,6 +18,7 @@ from mcp_server.tools.shapes import (
     cursor_position,
     found_memory,
     make_cursor,
+    ranked_cursor,
     snippet_characters,
 )
 from rag.index import Filter
@@ -51,14 +52,14 @@ def _ranked(context: ToolContext, arguments: SearchMemory) -> MemoryPage:
     offset = cursor_offset(arguments)
     end = offset + arguments.limit
     condition = Filter(kinds=("memory",), speaker_id=arguments.speaker_id)
-    found = context.retriever.find(context.tenant_id, arguments.query, condition, end + 1)
-    passages = {passage.id: passage for passage in found[offset:end]}
+    looked = context.retriever.look(context.tenant_id, arguments.query, condition, end + 1)
+    passages = {passage.id: passage for passage in looked.passages[offset:end]}
     with context.database.read() as connection:
         rows = analysis.get_items(context.tenant_id, connection, list(passages))
         # What was replaced or deleted a moment ago may still be on its way out of the index.
         items = _shown(context, connection, [rows[id_] for id_ in passages if id_ in rows], arguments, passages)
-    more = len(found) > end
-    return MemoryPage(items=items, next_cursor=make_cursor(arguments, offset=end) if more else None)
+    cursor = ranked_cursor(arguments, end, more=len(looked.passages) > end, is_cut=looked.is_cut)
+    return MemoryPage(items=items, next_cursor=cursor)
 
 
 def _newest(context: ToolContext, arguments: SearchMemory) -> MemoryPage:

@@ -125,7 +125,7 @@ TOOLS = (
         title="Rank signals",
         description=(
             "How often signals (objections, churn risk, competitors, ...) came up in conversations: which, what was "
-            "said, with whom; each with its newest example."
+            "said, with whom; each with its newest example. For one conversation's facts use get_communication."
         ),
         arguments=RankSignals,
         result=SignalRanking,

@@ -65,6 +65,15 @@ def test_what_it_does_is_in_the_audit_log(browser: httpx2.Client) -> None:
     assert "cabinet" in actors
 
 
+def test_the_log_of_tool_calls_has_those_of_the_key_and_not_what_its_pages_read(
+    client: Account, browser: httpx2.Client
+) -> None:
+    for caller, limit in ((client, 5), (browser, 6)):
+        assert caller.post("/public/v1/tools/search_speakers", json={"limit": limit}).status_code == 200
+    logged = client.get("/public/v1/tool-calls").json()["items"]
+    assert [(each["tool"], each["arguments"]) for each in logged] == [("search_speakers", {"limit": 5})]
+
+
 def test_it_sees_limited_spaces_and_may_limit_them(client: Account, browser: httpx2.Client) -> None:
     made = browser.post("/public/v1/kb/spaces", json={"name": "Board", "access": {"chat_ids": [], "key_ids": []}})
     assert made.status_code == 201, made.text

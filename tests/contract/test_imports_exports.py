@@ -11,6 +11,7 @@ import pytest
 from store import analyses
 from store.ids import new_id
 from tests.contract.described import get_described
+from tests.contract.mcp import found_by, wait_until
 from tests.contract.test_imports import PATH, count, refused
 from tests.contract.test_imports import import_server as import_server
 from tests.contract.test_imports import refusing as refusing
@@ -40,6 +41,19 @@ Content-Type: text/plain; charset=utf-8
 Dear Anna, please send us a photo of it.
 """
 OTHER = MAIL.replace(b"<1@", b"<9@").replace(b"Broken lamp", b"An invoice").replace(b"04 Mar", b"05 Mar")
+
+WITHOUT_WORDS = b"""From: Anna <anna@client.example>
+To: Shop <help@shop.example>
+Subject: Reconciliation statement
+Date: Fri, 06 Mar 2026 09:00:00 +0300
+Message-ID: <3@client.example>
+MIME-Version: 1.0
+Content-Type: application/pdf; name="statement.pdf"
+Content-Disposition: attachment; filename="statement.pdf"
+Content-Transfer-Encoding: base64
+
+JVBERi0xLjQK
+"""
 
 
 def mbox(*mails: bytes) -> bytes:
@@ -76,6 +90,21 @@ def test_a_mail_box_is_imported_once_and_grows(sender: Account) -> None:
         "help@shop.example": "employee",
     }
     assert (thread["summary_generation_status"], thread["direction"]) == ("skipped", "in")
+
+
+@pytest.mark.parametrize(
+    ("mail", "asked", "subject"),
+    [(OTHER, "the invoice", "An invoice"), (WITHOUT_WORDS, "reconciliation", "Reconciliation statement")],
+)
+def test_a_mail_is_found_by_a_word_of_its_subject_alone(sender: Account, mail: bytes, asked: str, subject: str) -> None:
+    sent = send_file(sender, mbox(MAIL, mail), "box.mbox", own="shop.example").json()
+    assert sent["imported"] == 2
+
+    def found() -> list[str]:
+        return [item["title"] for item in found_by(sender, "search_communications", query=asked)["items"]]
+
+    wait_until(lambda: len(found_by(sender, "search_communications", query="broken lamp")["items"]) > 0)
+    wait_until(lambda: found()[:1] == [subject])
 
 
 def test_analysis_of_an_export_is_ordered_where_it_is_asked_for(sender: Account) -> None:

@@ -105,6 +105,14 @@ def test_no_answer_is_over_the_bound(wordy: Archive, tool: str, asked: dict[str,
             assert estimate_tokens(content["text"]) + estimate_tokens(structured) <= MOST_TOKENS
 
 
+@pytest.mark.parametrize(("tool", "asked"), cases(searches=False))
+def test_no_answer_over_rest_is_over_the_bound(wordy: Archive, tool: str, asked: dict[str, Any]) -> None:
+    arguments = largest(wordy, tool, wordy.named(asked))
+    answer = wordy.account.post(f"/public/v1/tools/{tool}", json=arguments)
+    assert answer.status_code == 200, answer.text
+    assert estimate_tokens(answer.text) <= MOST_TOKENS
+
+
 @pytest.mark.proves("mcp.args.cursor")
 @pytest.mark.parametrize(("tool", "asked"), cases(searches=False))
 def test_every_page_of_a_list_is_reached_and_nothing_comes_twice(

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from rag.language_model import estimate_tokens
-from store import analysis, speakers
+from store import analysis, communications, speakers
 from store.analysis import NewItem
+from store.communications import ContentItem
 from store.speakers import Attending
 from tests.contract.conftest import HeardCalls
 from tests.contract.material import keep_communication
-from tests.contract.mcp import found_by, refusal, rpc
+from tests.contract.mcp import HANDSHAKE_VERSIONS, OLDEST, found_by, refusal, rpc
+from tests.contract.mcp_archive import found_in, pages
 from tests.contract.mcp_resources import read
 from tests.support.server import Account
 
@@ -88,6 +91,27 @@ def test_what_costs_many_tokens_comes_in_more_parts(account: Account) -> None:
         for turn in card["content"]:
             texts[turn["idx"]] += turn["text"].partition(" … (cut")[0]
     assert texts == ["Read me the numbers.", digits, "中文" * 9_000]
+
+
+@pytest.mark.proves("mcp.answer-size")
+@pytest.mark.parametrize("version", [OLDEST, HANDSHAKE_VERSIONS[-1]])
+@pytest.mark.parametrize("label", ["8495123456" * 6 + "7890", "ქართული " * 8], ids=["digits", "Georgian"])
+def test_a_chat_of_very_many_short_messages_keeps_the_bound(account: Account, label: str, version: str) -> None:
+    id_ = keep_communication(account, ("A", "Hello."), kind="chat", channel_type="telegram")
+    written = datetime(2026, 2, 1, 10, tzinfo=UTC)
+    messages = [
+        ContentItem("chat_message", f"ok {number}", label, at=written + timedelta(seconds=number))
+        for number in range(2_000)
+    ]
+    with account.server.database.write() as connection:
+        communications.replace_content(account.tenant_id, connection, id_, messages)
+    seen: list[int] = []
+    for result in pages(account, "get_communication", {"communication_id": id_}, version):
+        (content,) = result["content"]
+        structured = json.dumps(result.get("structuredContent"), ensure_ascii=False)
+        assert estimate_tokens(content["text"]) + estimate_tokens(structured) <= MOST_TOKENS
+        seen += [turn["idx"] for turn in found_in(result)["content"]]
+    assert seen == list(range(2_000))
 
 
 def test_a_call_of_six_hours_is_read_to_its_end(account: Account) -> None:

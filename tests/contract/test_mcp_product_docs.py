@@ -152,4 +152,4 @@ def test_what_a_query_finds_does_not_end_silently(account: Account) -> None:
     assert place["offset"] == 1
     beyond = base64.urlsafe_b64encode(json.dumps({**place, "offset": 1001}).encode()).decode()
     message = refusal(account, "search_product_docs", query="the server", limit=1, cursor=beyond)
-    assert "is followed for 1,000 items, and there is more" in message
+    assert "is followed for 1,000 items at most, and there may be more" in message

@@ -14,12 +14,13 @@ import pytest
 from mcp.client.session import ClientSession
 
 from rag.language_model import estimate_tokens
-from store import analysis
+from store import analysis, speakers
 from store.analysis import NewItem
 from store.database import now
+from store.speakers import Attending
 from tests.contract.material import keep_communication
-from tests.contract.mcp import HANDSHAKE_VERSIONS, NEWEST, OLDEST, rpc, with_session
-from tests.contract.mcp_resources import HOSTILE, INVALID_PARAMS, add_person, ask, plain, quoted, remember
+from tests.contract.mcp import HANDSHAKE_VERSIONS, NEWEST, OLDEST, found_by, rpc, with_session
+from tests.contract.mcp_resources import HOSTILE, INVALID_PARAMS, add_person, ask, plain, quoted, read, remember
 from tests.support.ids import UNKNOWN_ID
 from tests.support.server import Account
 
@@ -132,9 +133,56 @@ def test_the_preparation_embeds_what_is_known(account: Account, known: tuple[str
             assert line in text, (named, line)
         assert calls_in(text) == [
             ("get_communication", {"communication_id": call}),
-            ("search_commitments", {"speaker_id": person, "limit": 20}),
+            ("search_commitments", {"open": True, "speaker_id": person, "limit": 20}),
             ("search_memory", {"speaker_id": person, "limit": 20}),
         ]
+
+
+def test_a_kept_promise_is_told_as_kept(account: Account, known: tuple[str, str]) -> None:
+    today = now().astimezone(ZoneInfo("Europe/Moscow")).date()
+    call = keep_communication(account, ("SPEAKER_00", "Когда привезёте?"), at=now().isoformat())
+    late = (today - timedelta(days=2)).isoformat()
+    promises = [
+        NewItem("commitment", f"{said} {by}", meta={"deadline": by})
+        for said in ("Привезём", "Позвоним")
+        for by in (late, today.isoformat())
+    ]
+    with account.server.database.write() as connection:
+        analysis.put_summary(account.tenant_id, connection, call, text="Ждёт роутер.", items=promises)
+        speakers.attach(account.tenant_id, connection, call, [Attending(known[0], "client")])
+    items = found_by(account, "get_communication", communication_id=call)["items"]
+    assert [item["done_at"] for item in items] == [None] * 4
+    for item in items[:2]:
+        kept = account.request("PATCH", f"/public/v1/commitments/{item['id']}", json={"done": True})
+        assert kept.status_code == 200
+
+    items = found_by(account, "get_communication", communication_id=call)["items"]
+    assert [item["done_at"] is not None for item in items] == [True, True, False, False]
+    mark = f"(выполнено {items[0]['done_at'][:10]})"
+    prepared = prompt(account, "prepare_for_call", person=known[0])
+    for text in (prepared, read(account, f"parley://people/{known[0]}")):
+        assert f"Обещано срок {late} {mark}:\n> Привезём {late}" in text
+        assert f"Обещано срок {late}:\n> Позвоним {late}" in text
+    assert f"срок {late} {mark}\n> Привезём" in read(account, f"parley://communications/{call}")
+
+    def found(text: str) -> list[dict[str, bool]]:
+        """What each call for promises finds: their words, and whether they are told as kept."""
+        asked = [arguments for tool, arguments in calls_in(text) if tool == "search_commitments"]
+        return [
+            {
+                item["content"]: item["done_at"] is not None
+                for item in found_by(account, "search_commitments", **each)["items"]
+            }
+            for each in asked
+        ]
+
+    overdue, due = f"Позвоним {late}", f"Позвоним {today}"
+    assert found(prepared) == [{overdue: False, due: False, "Перезвоним": False}]
+    of_the_week = prompt(account, "promises_of_the_week")
+    kept_ones = {f"Привезём {late}": True, f"Привезём {today}": True}
+    assert found(of_the_week) == [{overdue: False}, {due: False}, {overdue: False, due: False, **kept_ones}]
+    for word in ("done_at", (today - timedelta(days=30)).isoformat()):
+        assert word in of_the_week
 
 
 def test_of_people_with_one_name_the_agent_asks_which(account: Account, known: tuple[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Callable
@@ -64,8 +65,20 @@ def test_initialize_without_a_protocol_version_is_an_error(account: Account) -> 
 def test_every_handshake_version_is_agreed_on(account: Account, version: str) -> None:
     result = rpc(account, "initialize", {"protocolVersion": version, **CLIENT})["result"]
     assert result["protocolVersion"] == version
-    offered = {"tools"} if version == OLDEST else {"tools", "resources", "prompts", "completions"}
+    # 2025-03-26 has no header, and without one later requests are answered as the documented version answers them.
+    offered = {"tools"} if version <= "2025-03-26" else {"tools", "resources", "prompts", "completions"}
     assert set(result["capabilities"]) == offered
+    assert ("instructions" in result) == (version != OLDEST)
+
+
+@pytest.mark.proves("mcp.versions.negotiated")
+@pytest.mark.parametrize("version", HANDSHAKE_VERSIONS)
+def test_all_that_is_offered_is_answered_to_a_client_of_the_version(account: Account, version: str) -> None:
+    capabilities = rpc(account, "initialize", {"protocolVersion": version, **CLIENT})["result"]["capabilities"]
+    headers = {"mcp_protocol_version": version} if version >= "2025-06-18" else {}  # as these versions define
+    for method in ("tools/list", "resources/list", "prompts/list"):
+        answered = "result" in rpc(account, method, **headers)
+        assert answered == (method.partition("/")[0] in capabilities)
 
 
 @pytest.mark.proves("mcp.initialized.empty")
@@ -83,6 +96,27 @@ def test_the_answer_carries_the_requests_id(account: Account, id: int | str) -> 
     answer = rpc(account, "tools/list", id=id)
     assert answer["id"] == id
     assert type(answer["id"]) is type(id)
+
+
+@pytest.mark.proves("mcp.id.number-and-string")
+@pytest.mark.parametrize("version", [*HANDSHAKE_VERSIONS, NEWEST])
+@pytest.mark.parametrize("id", ["1.0", "-3.0", "1e3"])
+def test_an_id_that_is_a_whole_number_with_a_point_is_answered_as_it_came(
+    account: Account, version: str, id: str
+) -> None:
+    about = {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}
+    for method, answered in (("tools/list", "result"), ("nope", "error")):
+        body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": method, "params": {"_meta": about}})
+        headers = {**ACCEPT, "MCP-Protocol-Version": version, "Mcp-Method": method}
+        answer = account.post("/mcp", content=body.replace('"id": 0', f'"id": {id}').encode(), headers=headers)
+        found = answer.json()
+        assert answered in found
+        assert (type(found["id"]), found["id"]) == (float, float(id))
+
+
+def test_an_id_with_a_fraction_is_refused_and_told_so(account: Account) -> None:
+    found = post(account, tools_list(1.5)).json()
+    assert found["error"]["message"] == "id is neither a whole number nor a string"
 
 
 @pytest.mark.proves("mcp.envelope")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
 
+from rag.language_model import estimate_tokens
 from store import analysis, communications, knowledge, speakers
 from store.database import now
 from tests.contract.material import keep_communication
@@ -115,6 +117,27 @@ def test_lists_are_newest_first_and_every_page_is_reached(account: Account) -> N
     assert kinds[:5] == ["documents"] * 5
     old = keep_communication(account, ("A", "x"), at="2019-01-01T00:00:00Z")
     assert listed(account)[-1]["uri"] == f"parley://communications/{old}"
+
+
+@pytest.mark.proves("mcp.answer-size")
+@pytest.mark.parametrize("title", ["8495123456 " * 20, "ქართული " * 25], ids=["digits", "Georgian"])
+def test_a_page_of_long_names_ends_at_the_bound(account: Account, title: str) -> None:
+    with account.server.database.write() as connection:
+        for _ in range(150):
+            communications.create(
+                account.tenant_id, connection, kind="call", channel_type="phone", occured_at=now(), title=title
+            )
+    uris: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        result = ask(account, "resources/list", **cursor)["result"]
+        assert estimate_tokens(json.dumps(result, ensure_ascii=False, separators=(",", ":"))) <= 20_000
+        assert 0 < len(result["resources"]) < 100
+        uris += [each["uri"] for each in result["resources"]]
+        if "nextCursor" not in result:
+            break
+        cursor = {"cursor": result["nextCursor"]}
+    assert len(uris) == len(set(uris)) == 150
 
 
 @pytest.mark.parametrize("cursor", ["", "nonsense", "e30", "eyJvZmZzZXQiOjF9", "привет", "\x00"])

@@ -80,6 +80,20 @@ def test_a_call_that_failed_is_listed_with_the_message_that_its_caller_got(accou
     assert [each["protocol_version"] for each in records] == ["2025-06-18", OLDEST, OLDEST]
 
 
+def test_a_call_over_rest_is_listed_too(account: Account) -> None:
+    account.new_space("First")
+    headers = {"User-Agent": "a-program/1.0"}
+    found = account.post("/public/v1/tools/list_kb_spaces", json={"limit": 5}, headers=headers)
+    wrong = account.post("/public/v1/tools/list_kb_spaces", json={"cursor": "x"}, headers=headers)
+    assert (found.status_code, wrong.status_code) == (200, 400)
+    second, first = listed(account)
+    assert (first["tool"], first["arguments"], first["outcome"]) == ("list_kb_spaces", {"limit": 5}, "ok")
+    assert first["actor"] == f"key {account.made.api_key[: len('sk_live_') + 6]}"
+    assert (first["items"], first["protocol_version"], first["client"]) == (1, None, "a-program/1.0")
+    assert first["request_id"] == found.headers["X-Request-Id"]
+    assert (second["outcome"], second["error"]) == ("error", wrong.json()["error"]["message"])
+
+
 def test_a_client_that_says_who_it_is_is_listed_by_its_name(account: Account) -> None:
     meta = {"io.modelcontextprotocol/clientInfo": {"name": "night reporter", "version": "2.1"}}
     params = {"name": "list_kb_spaces", "arguments": {}, "_meta": meta}

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from ingest import reindex
 from ingest.filling import fill_document
 from ingest.timelines import communication_passages
+from rag.index import Filter
 from rag.index_places import FolderPlace
 from rag.indexes import Indexes
 from store import analysis, communications, index_work, knowledge, speakers
@@ -130,6 +131,26 @@ def test_points_of_an_earlier_release_are_told_who_took_part_without_being_embed
         "category": "supply",
     }
     assert point.keys() - set(new_fields) == {name for name, value in earlier[0].payload.items() if value is not None}
+
+
+@pytest.mark.parametrize("text", ["Сова на складе", ""])
+def test_a_mail_of_an_earlier_release_is_found_by_its_subject_after_the_pass(house: House, text: str) -> None:
+    with house.database.write() as connection:
+        mail = communications.create(
+            house.tenant_id, connection, kind="email", channel_type="email", occured_at=now(), title="Лиса"
+        )
+        turn = communications.ContentItem("email_message", text, "A", media=[{"ref": None, "name": "a.pdf"}])
+        communications.replace_content(house.tenant_id, connection, mail.id, [turn])
+    wanted = house.indexes.wanted
+    assert wanted is not None
+    passages = communication_passages(cast(Any, house), house.tenant_id, mail.id)
+    untitled = [replace(each, payload=each.payload | {"title": None}, context="") for each in passages if text]
+    house.indexes.put(house.tenant_id, untitled)
+    (house.settings.data_dir / "index" / NAME / "shards" / "complete").write_text("2")
+    run_job(house)
+    assert wanted.index.is_current()
+    (hit,) = wanted.index.search_text(house.tenant_id, "лиса", Filter(), 5)
+    assert hit.payload["communication_id"] == mail.id
 
 
 def run_job(house: House) -> None:

@@ -192,6 +192,12 @@ def test_every_snapshot_is_of_a_tool() -> None:
     assert {path.stem for path in SNAPSHOTS.glob("*.json")} == set(described())
 
 
+def test_each_description_names_the_tool_for_what_this_one_is_not() -> None:
+    names = set(described())
+    for name, tool in described().items():
+        assert any(other in tool["description"] for other in names - {name}), name
+
+
 def test_the_descriptions_stay_small() -> None:
     costs = {name: _tokens(tool) for name, tool in described().items()}
     print(f"\ntokens of the tools' descriptions, about: {costs}, together {sum(costs.values())}")

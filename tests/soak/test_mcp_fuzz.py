@@ -65,6 +65,7 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
     print(f"{sum(answered.values())} bodies: {dict(answered.most_common())}")
     assert failures == []
     assert answered["result"] > size.rpc_bodies / 50, "hardly a request was good enough to get to a tool"
+    assert answered["batch"] > size.rpc_bodies / 100, "hardly a batch was good enough to be answered"
     log = server.log()
     assert "Traceback" not in log
     assert '"level": "error"' not in log
@@ -85,6 +86,8 @@ def kind_of(answer: httpx2.Response) -> str:
     if answer.status_code != 200:
         return str(answer.status_code)
     found = answer.json()
+    if isinstance(found, list):
+        return "batch"
     if "error" in found:
         return f"error {found['error']['code']}"
     return "isError" if found["result"].get("isError") else "result"

@@ -14,9 +14,11 @@ from typing import Any
 
 import httpx2
 from hypothesis import strategies as st
+from pydantic_core import from_json
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
-NEWEST = VERSIONS[-1]
+WITH_BATCHES, NEWEST = VERSIONS[1], VERSIONS[-1]
+MOST_IN_A_BATCH = 20
 META = "io.modelcontextprotocol/"
 METHODS = (
     *("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read"),
@@ -182,7 +184,8 @@ def requests_to(offered: Offered, known: Sequence[str]) -> st.SearchStrategy[Req
     }
     envelopes = envelope(params)
     loose = (st.binary(max_size=200) | JSON.map(encoded)).map(Request)
-    return _mostly(8, envelopes, broken(envelopes) | loose)
+    batched = batches(params)
+    return _mostly(7, envelopes, batched | broken(envelopes) | broken(batched) | loose)
 
 
 def _mostly(share: int, usual: st.SearchStrategy[Any], other: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -193,9 +196,30 @@ def _mostly(share: int, usual: st.SearchStrategy[Any], other: st.SearchStrategy[
 @st.composite
 def envelope(draw: st.DrawFn, of: dict[str, st.SearchStrategy[Any]]) -> Request:
     """A request or notification; `of` makes the params of a method, under "" those of any other."""
+    version = draw(_mostly(9, st.sampled_from([None, *VERSIONS]), st.text("0123456789-abc", max_size=12)))
+    message = draw(_message(of, version))
+    params = message.get("params")
+    headers = [("MCP-Protocol-Version", version)] if version is not None else []
+    if version == NEWEST:
+        name = params.get("name", params.get("uri", "")) if isinstance(params, dict) else ""
+        headers += [("Mcp-Method", message["method"]), ("Mcp-Name", str(name))]
+    return Request(encoded(message), tuple((each, plain(value)) for each, value in headers))
+
+
+@st.composite
+def batches(draw: st.DrawFn, of: dict[str, st.SearchStrategy[Any]]) -> Request:
+    """Some messages in one body, or none or too many, with what is no message between them; mostly by the version that
+    defines batches."""
+    members = _mostly(9, _message(of, WITH_BATCHES), JSON)
+    found = draw(st.lists(members, max_size=4)) * draw(_mostly(9, st.just(1), st.just(MOST_IN_A_BATCH)))
+    version = draw(_mostly(9, st.just(WITH_BATCHES), st.sampled_from(VERSIONS)))
+    return Request(encoded(found), (("MCP-Protocol-Version", version),))
+
+
+@st.composite
+def _message(draw: st.DrawFn, of: dict[str, st.SearchStrategy[Any]], version: str | None) -> dict[str, Any]:
     method = draw(_mostly(6, st.just("tools/call"), _mostly(9, st.sampled_from(METHODS), st.text(max_size=20))))
     params = draw(of.get(method, of[""]))
-    version = draw(_mostly(9, st.sampled_from([None, *VERSIONS]), st.text("0123456789-abc", max_size=12)))
     if isinstance(params, dict) and (version == NEWEST or draw(st.booleans())):
         params = {**params, "_meta": draw(_meta(version or NEWEST))}
     message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
@@ -203,11 +227,7 @@ def envelope(draw: st.DrawFn, of: dict[str, st.SearchStrategy[Any]]) -> Request:
         message["id"] = draw(st.integers() | st.text(max_size=10))
     if params is not None or draw(st.booleans()):
         message["params"] = params
-    headers = [("MCP-Protocol-Version", version)] if version is not None else []
-    if version == NEWEST:
-        name = params.get("name", params.get("uri", "")) if isinstance(params, dict) else ""
-        headers += [("Mcp-Method", method), ("Mcp-Name", str(name))]
-    return Request(encoded(message), tuple((each, plain(value)) for each, value in headers))
+    return message
 
 
 def _meta(version: str) -> st.SearchStrategy[Any]:
@@ -256,14 +276,40 @@ def problem_of(request: Request, answer: httpx2.Response) -> str | None:
         found = answer.json()
     except ValueError:
         return "no JSON"
+    if isinstance(found, list):
+        return _problem_of_batch(request, found)
+    return _problem_of_message(found, _id_of(request.body), request.body)
+
+
+def _problem_of_batch(request: Request, found: list[Any]) -> str | None:
+    """Each member that has an id is answered with it, in their order; those without one are answered where they are no
+    notifications."""
+    if ("MCP-Protocol-Version", WITH_BATCHES) not in request.headers:
+        return "a batch of another version"
+    sent = from_json(request.body)  # as the server reads it
+    if not 1 <= len(found) <= len(sent) <= MOST_IN_A_BATCH:
+        return "another number of answers"
+    ids = [each["id"] for each in sent if isinstance(each, dict) and _is_id(each.get("id"))]
+    told = [each.get("id") if isinstance(each, dict) else None for each in found]
+    if [each for each in told if each is not None] != ids:
+        return "other ids"
+    problems = (_problem_of_message(each, id_, request.body) for each, id_ in zip(found, told, strict=True))
+    return next((f"in a batch: {problem}" for problem in problems if problem is not None), None)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) or type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+def _problem_of_message(found: Any, asked_id: Any, body: bytes) -> str | None:
     if not isinstance(found, dict) or found.get("jsonrpc") != "2.0" or ("result" in found) == ("error" in found):
         return "no JSON-RPC"
-    if "id" not in found or found["id"] not in (None, _id_of(request.body)):
+    if "id" not in found or found["id"] not in (None, asked_id):
         return "another id"
     error = found.get("error")
     if error is not None and not (type(error.get("code")) is int and isinstance(error.get("message"), str)):
         return "no JSON-RPC error"
-    if (error is not None or found["result"].get("isError")) and _leaks(answer.text, request.body):
+    if (error is not None or found["result"].get("isError")) and _leaks(json.dumps(found, ensure_ascii=False), body):
         return "leak"
     return None
 
