@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ingest.vision.attention import SEARCHING_S, Attention
+from ingest.vision.container_search import ContainerSearch
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.kept_pictures import KeptPictures
@@ -22,7 +24,7 @@ from ingest.vision.remembered import Remembered
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
-from ingest.vision.scenarios.fire import SURE_CONFIDENCE, Fire
+from ingest.vision.scenarios.fire import Fire
 from ingest.vision.scenarios.intrusion import Intrusion
 from ingest.vision.scenarios.plates import PlateReading, Plates
 from ingest.vision.scenarios.ppe import Ppe
@@ -34,13 +36,6 @@ from ingest.vision.zones import Zone
 from store.camera_streams import Stream
 from store.ids import new_id
 
-ATTENTIVE_S = 3.0
-"""So long after something was seen that wants a series of looks, every picture is looked at."""
-SEARCHING_S = 1.0
-"""So long each picture is looked at for somebody who was there a moment ago: who left is told of at once."""
-WATCHFUL_S = 1.0
-"""Between looks at a still picture with somebody in it; else it is looked at seldom."""
-SELDOM_S = 10.0
 _CODES_S = 0.4
 _FIRE_S = 0.35
 _POSES_S = 0.2
@@ -90,19 +85,20 @@ class Scene:
         self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
         self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
+        self._container_search = ContainerSearch()
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
         self._fire_s = self._poses_s = float("-inf")
-        self._attentive_until_s = float("-inf")
-        self._somebody_there = False
+        self._attention = Attention()
         self._pictures = KeptPictures()
 
     def step(self, frame: Frame, moves: bool) -> list[Found]:
         """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
         now_s, self.failure = frame.arrived_s, None
-        if not self._wants_look(now_s, moves):
+        if not self._attention.looks(now_s, moves):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
+            self._remembered.rest(frame.seen_at)
             return []
         self._looked_s = now_s
         image = frame.image
@@ -180,11 +176,6 @@ class Scene:
         if self.failure is None:
             self._remembered.tick(at)
 
-    def _wants_look(self, now_s: float, moves: bool) -> bool:
-        if moves or now_s < self._attentive_until_s:
-            return True
-        return now_s - self._looked_s >= (WATCHFUL_S if self._somebody_there else SELDOM_S)
-
     def _at_people(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
         wanted = self._scenarios & {"traffic", "ppe", "safety"}
         reads_containers = "lpr" in self._scenarios and self._eyes.has("plates")
@@ -199,7 +190,7 @@ class Scene:
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
-                findings += self._news(self._intrusion.step(now_s, ours, ours_gone), frame)
+                findings += self._news(self._intrusion.step(self._attention.clock_s, ours, ours_gone), frame)
             if reads_containers:
                 self._gone_vehicles += gone
             if wants_containers:
@@ -209,7 +200,7 @@ class Scene:
         people, ended = self._people.step(found, now_s)
         self._pictures.newest("person_left", people, image)
         self._search(self._people, now_s)
-        self.people, self._somebody_there = people, bool(people)
+        self.people, self._attention.somebody_there = people, bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
         parts: list[Callable[[], list[Finding]]] = []
         if "traffic" in wanted:
@@ -217,7 +208,8 @@ class Scene:
         if "ppe" in wanted and self._eyes.has("ppe"):
             parts.append(lambda: self._news(self._at_equipment(image, people, ended, now_s), frame))
         if "safety" in wanted:
-            parts.append(lambda: self._news(self._intrusion.step(now_s, people, ended), frame))
+            clock_s = self._attention.clock_s
+            parts.append(lambda: self._news(self._intrusion.step(clock_s, people, ended), frame))
             if ended or now_s - self._poses_s >= _POSES_S:
                 parts.append(lambda: self._news(self._at_poses(image, people, ended, now_s), frame))
         return [*findings, *(finding for part in parts for finding in self._try(part) or [])]
@@ -225,7 +217,7 @@ class Scene:
     def _search(self, tracker: Tracker, now_s: float) -> None:
         """A track ends after some looks without it, and pictures in which nothing moves get few."""
         if tracker.misses_some:
-            self._attentive_until_s = max(self._attentive_until_s, now_s + SEARCHING_S)
+            self._attention.stay(now_s, SEARCHING_S)
 
     def _at_equipment(
         self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -309,18 +301,19 @@ class Scene:
         burning = self._eyes.burning(image)
         if burning is None:
             return []
-        if any(each.confidence >= SURE_CONFIDENCE for each in burning):
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        return self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
+        findings = self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
+        if self._fire.wants_looks:
+            self._attention.stay(now_s)
+        return findings
 
     def _at_codes(self, image: Pixels, now_s: float) -> list[Finding]:
         if "barcode" not in self._scenarios or now_s - self._codes_s < _CODES_S:
             return []
         self._codes_s = now_s
-        codes = read_codes(image, thorough=False)
-        if codes:
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        return self._barcodes.step(now_s, codes)
+        findings = self._barcodes.step(self._attention.clock_s, read_codes(image, thorough=False))
+        if self._barcodes.wants_looks:
+            self._attention.stay(now_s)
+        return findings
 
     def _at_plates(self, image: Pixels, now_s: float) -> list[Finding]:
         if "lpr" not in self._scenarios or not self._eyes.has("plates") or now_s - self._plates_s < _PLATES_S:
@@ -330,9 +323,11 @@ class Scene:
         if found is None:
             return []
         tracked, ended = self._plate_tracks.step(found, now_s)
-        if tracked:
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        unread = [plate for plate in tracked if self._readings.get(plate.number, 0) < MOST_READINGS]
+        unread = [
+            plate
+            for plate in tracked
+            if self._readings.get(plate.number, 0) < MOST_READINGS and not self._plates.is_told(plate.number)
+        ]
         largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
         # A plate that has gone is told of though another cannot be read.
         readings = {each.number: self._try(partial(self._eyes.read_plate, image, each.box)) or [] for each in largest}
@@ -341,8 +336,9 @@ class Scene:
             if readings[plate.number]:
                 surest = max(reading.confidence for reading in readings[plate.number])
                 self._pictures.best("plate_read", plate, image, surest)
-        findings = self._plates.step(now_s, tracked, readings, ended)
-        self._readings |= {each.number: MOST_READINGS for each in findings if each.number is not None}
+        findings = self._plates.step(self._attention.clock_s, tracked, readings, ended)
+        if unread or self._plates.misses_some:
+            self._attention.stay(now_s)
         for number in ended:
             self._readings.pop(number, None)
         return findings
@@ -351,12 +347,17 @@ class Scene:
         self._containers_s = now_s
         ended, self._gone_vehicles = self._gone_vehicles, []
         readings: dict[int, list[PlateReading]] = {}
-        for vehicle in vehicles[:_PLATES_AT_ONCE]:
+        is_told = partial(self._containers.is_told, kind="container")
+        for vehicle in self._container_search.due(vehicles, now_s, is_told):
             read = self._try(partial(self._eyes.read_container, image, vehicle.box))
             if read is not None:
                 readings[vehicle.number] = [read]
                 self._pictures.best("container_read", vehicle, image, read.confidence)
-        return self._containers.step(now_s, vehicles, readings, ended)
+        self._container_search.forget(ended)
+        findings = self._containers.step(self._attention.clock_s, vehicles, readings, ended)
+        if not all(map(is_told, readings)) or self._containers.misses_some:
+            self._attention.stay(now_s)
+        return findings
 
 
 def _zone(row: dict[str, object]) -> Zone:
