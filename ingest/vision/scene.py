@@ -240,6 +240,10 @@ class Scene:
         if frame.seen_at.date() != self._visitors.day:
             self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
         news = self._news(self._traffic.step(now_s, people, ended), frame)
+        for finding in self._traffic.gone_on:
+            self._remembered.note(finding, frame.seen_at)
+        if self._traffic.wants_looks:
+            self._attention.stay(now_s, SEARCHING_S)
         if self._eyes.has("people"):
             self._try(lambda: self._look_at_each(image, people, now_s))
             self._try(lambda: self._tell_apart(people, ended))

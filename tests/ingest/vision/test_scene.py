@@ -21,6 +21,7 @@ from ingest.vision.remembered import Remembered
 from ingest.vision.scenarios.findings import Box, Finding, overlap
 from ingest.vision.scenarios.fire import Burning
 from ingest.vision.scenarios.plates import PlateReading
+from ingest.vision.scenarios.traffic import AGAIN_AFTER_S
 from ingest.vision.scene import Scene
 from ingest.vision.yolo import Boxes
 from store.camera_streams import Stream
@@ -31,6 +32,7 @@ EVERYWHERE = [[0, 0], [1, 0], [1, 1], [0, 1]]
 TILL = {"name": "till", "kind": "queue", "polygon": EVERYWHERE}
 VAULT = {"name": "vault", "kind": "restricted", "polygon": EVERYWHERE}
 SOMEBODY: Box = (100, 100, 160, 300)
+AT_THE_BORDER: Box = (5, 100, 65, 300)
 QUEUE: tuple[Box, ...] = (SOMEBODY, (200, 100, 260, 300), (300, 100, 360, 300))
 NOISE = np.random.default_rng(0).integers(0, 255, (720, 1280, 3), np.uint8)
 
@@ -175,16 +177,32 @@ def test_who_walks_on_while_nobody_looks_is_not_told_again_and_who_comes_then_is
 
 def test_who_left_a_picture_in_which_nothing_moves_any_more_is_told_of_at_once() -> None:
     camera = Camera("traffic", eyes=Seeing())
-    camera.eyes.people = [SOMEBODY]
+    camera.eyes.people = [AT_THE_BORDER]
     assert camera.runs(5) == ["person_entered"]
     camera.eyes.people = []
     assert camera.runs(1.5) == [], "the gate closes before a track is given up"
     assert camera.runs(2, moves=False) == ["person_left"]
 
 
+def test_who_vanishes_within_a_still_picture_is_looked_for_and_told_of_soon() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.eyes.people = [SOMEBODY]
+    assert camera.runs(5) == ["person_entered"]
+    for _ in range(3):
+        camera.eyes.people = []
+        assert camera.runs(2.3) == []
+        camera.eyes.people = [SOMEBODY]
+        assert camera.runs(5) == [], "hidden by what passed"
+    camera.taken_over()
+    assert camera.runs(5) == [], "one of whom it was told, under whatever number"
+    camera.eyes.people = []
+    camera.runs(1.5)
+    assert camera.runs(AGAIN_AFTER_S, moves=False) == ["person_left"]
+
+
 def test_who_left_is_shown_as_seen_last() -> None:
     camera = Camera("traffic", eyes=Seeing())
-    camera.eyes.people = [SOMEBODY]
+    camera.eyes.people = [AT_THE_BORDER]
     camera.runs(5)
     last = camera.images[-1]
     camera.eyes.people = []
@@ -351,7 +369,7 @@ def test_two_fires_are_both_remembered() -> None:
 
 def test_a_plates_track_is_not_taken_for_a_persons() -> None:
     camera = Camera("traffic", "lpr", eyes=Seeing("plates"))
-    camera.eyes.people, camera.eyes.plate_boxes = [SOMEBODY], [(400, 200, 480, 230)]
+    camera.eyes.people, camera.eyes.plate_boxes = [AT_THE_BORDER], [(400, 200, 480, 230)]
     assert sorted(camera.runs(5)) == ["person_entered", "plate_read"]
     camera.eyes.people = []
     assert camera.runs(4) == ["person_left"]
