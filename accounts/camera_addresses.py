@@ -38,7 +38,22 @@ def check_camera_url(url: str) -> str:
 def shown(url: str) -> str:
     """The address without user, password and query, and without what a path says with "=", where many cameras take a
     password: for answers and logs."""
-    parts = _parse(url)
+    return _without_secrets(_parse(url))
+
+
+def shown_mjpeg(url: str) -> str:
+    """`shown`, of an http(s) address of the operator's own. Raises InvalidRequest for one that cannot be."""
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one or _ODD.search(url):
+        raise InvalidRequest("that is no http:// or https:// address")
+    return _without_secrets(parts)
+
+
+def _without_secrets(parts: SplitResult) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     port = f":{parts.port}" if parts.port else ""
     path = "/".join("…" if "=" in part else part for part in parts.path.split("/"))

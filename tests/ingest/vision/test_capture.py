@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import random
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from accounts.camera_addresses import CameraGuard
 from ingest.vision import capture as capture_module
@@ -28,6 +24,7 @@ from ingest.vision.watch import Tools, Watch
 from store.camera_streams import Stream
 from tests.support.camera_history import WAIT_S, History, wait_for_frame
 from tests.support.clips import write_clip
+from tests.support.mjpeg import mjpeg_camera
 from tests.support.reconnects import held_after_reconnects
 from tests.support.rtsp import (
     RtspServer,
@@ -401,41 +398,6 @@ def test_a_file_that_holds_no_video_is_told(tmp_path: Path, history: History, na
 def test_other_kinds_of_address_are_refused(history: History, address: str) -> None:
     with Capture(address, on_change=history, **QUICK):
         assert history.state("error")
-
-
-class _Jpegs(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        if self.path != "/mjpeg":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=part")
-        self.end_headers()
-        picture = io.BytesIO()
-        Image.new("RGB", (160, 120), (10, 200, 30)).save(picture, "JPEG")
-        head = f"--part\r\nContent-Type: image/jpeg\r\nContent-Length: {picture.tell()}\r\n\r\n".encode()
-        paced = threading.Event()
-        while not paced.wait(0.04):
-            try:
-                self.wfile.write(head + picture.getvalue() + b"\r\n")
-            except OSError:
-                return
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def mjpeg_camera() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Jpegs) as serving:
-        serving.daemon_threads = True
-        threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{serving.server_address[1]}"
-        finally:
-            serving.shutdown()
 
 
 def test_mjpeg_over_http_is_read(history: History) -> None:
