@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -32,7 +32,7 @@ from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
 from ingest.vision.visitors import LEAST_QUALITY, Visitors, quality_of
 from ingest.vision.yolo import Pixels
-from ingest.vision.zones import Zone
+from ingest.vision.zones import zone_of
 from store.camera_streams import Stream
 from store.ids import new_id
 
@@ -50,8 +50,8 @@ MOST_LOOKS, _LOOKS_S = 20, 0.2
 """At one person's appearance, and the pause between two."""
 _SAME_PERSON = 0.5
 
-
 T = TypeVar("T")
+_Part = Callable[[], list[Finding]]
 
 
 class Scene:
@@ -67,7 +67,7 @@ class Scene:
         """What a part of the last step failed by; what the others found was given all the same."""
         self._eyes = eyes
         self._scenarios = frozenset(stream.scenarios)
-        zones = [_zone(row) for row in stream.zones]
+        zones = [zone_of(row) for row in stream.zones]
         self._run = new_id()[-12:]
         self._traffic = Traffic(zones, width, height)
         self._intrusion = Intrusion(zones, width, height)
@@ -92,30 +92,33 @@ class Scene:
         self._attention = Attention()
         self._pictures = KeptPictures()
 
-    def step(self, frame: Frame, moves: bool) -> list[Found]:
-        """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
+    def step(self, frame: Frame, moves: bool) -> Iterator[list[Found]]:
+        """What a picture tells, as soon as each part of it is found: who steps into a zone does not wait until plates
+        are read. To be taken to its end. `moves`: whether anything does in it; a still one is looked at now and then.
+        """
         now_s, self.failure = frame.arrived_s, None
         if not self._attention.looks(now_s, moves):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
             self._remembered.rest(frame.seen_at)
-            return []
-        self._looked_s = now_s
+            return
+        self._looked_s, self.people = now_s, []
         image = frame.image
-        self.people = []
-        parts: tuple[Callable[[], list[Finding]], ...] = (
-            lambda: self._at_people(frame, image, now_s),
-            lambda: self._news(self._at_fire(frame, image, now_s), frame),
-            lambda: self._news(self._at_codes(image, now_s), frame),
-            lambda: self._news(self._at_plates(image, now_s), frame),
+        parts: tuple[_Part, ...] = (
+            *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
+            lambda: self._at_fire(frame, image, now_s),
+            lambda: self._at_codes(image, now_s),
+            lambda: self._at_plates(image, now_s),
         )
-        findings = [finding for part in parts for finding in self._try(part) or []]
+        for part in parts:
+            news = self._news(self._try(part) or [], frame)
+            shown = [self._pictures.shown(each, image) for each in news]
+            if shown:
+                yield [
+                    Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
+                    for each, picture in shown
+                ]
         self._remember(frame.seen_at)
-        shown = [self._pictures.shown(each, image) for each in findings]
-        return [
-            Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
-            for each, picture in shown
-        ]
 
     def take_visitors(self) -> list[int]:
         """Of the day, those who were told apart since it was last asked."""
@@ -176,43 +179,45 @@ class Scene:
         if self.failure is None:
             self._remembered.tick(at)
 
-    def _at_people(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
+    def _at_things(self, frame: Frame, image: Pixels, now_s: float) -> list[_Part]:
+        """Follows people and vehicles. What is to be found out about them then, the quickest first."""
         wanted = self._scenarios & {"traffic", "ppe", "safety"}
         reads_containers = "lpr" in self._scenarios and self._eyes.has("plates")
         wants_containers = reads_containers and now_s - self._containers_s >= _CONTAINERS_S
         if not wanted and not wants_containers:
             return []
         found, wheels = self._eyes.people_and_vehicles(image, vehicles="safety" in wanted or wants_containers)
-        findings: list[Finding] = []
+        clock_s = self._attention.clock_s
+        parts: list[_Part] = []
+        last: list[_Part] = []
         if wheels is not None:
             vehicles, gone = self._vehicles.step(wheels, now_s)
             self._search(self._vehicles, now_s)
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
-                findings += self._news(self._intrusion.step(self._attention.clock_s, ours, ours_gone), frame)
+                parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone))
             if reads_containers:
                 self._gone_vehicles += gone
             if wants_containers:
-                findings += self._news(self._at_containers(image, vehicles, now_s), frame)
+                last.append(lambda: self._at_containers(image, vehicles, now_s))
         if found is None or not wanted:
-            return findings
+            return [*parts, *last]
         people, ended = self._people.step(found, now_s)
         self._pictures.newest("person_left", people, image)
         self._search(self._people, now_s)
         self.people, self._attention.somebody_there = people, bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
-        parts: list[Callable[[], list[Finding]]] = []
-        if "traffic" in wanted:
-            parts.append(lambda: self._count(frame, image, people, ended, now_s))
-        if "ppe" in wanted and self._eyes.has("ppe"):
-            parts.append(lambda: self._news(self._at_equipment(image, people, ended, now_s), frame))
         if "safety" in wanted:
-            clock_s = self._attention.clock_s
-            parts.append(lambda: self._news(self._intrusion.step(clock_s, people, ended), frame))
-            if ended or now_s - self._poses_s >= _POSES_S:
-                parts.append(lambda: self._news(self._at_poses(image, people, ended, now_s), frame))
-        return [*findings, *(finding for part in parts for finding in self._try(part) or [])]
+            parts.append(lambda: self._intrusion.step(clock_s, people, ended))
+        if "traffic" in wanted:
+            parts.append(lambda: self._count(frame, people, ended, now_s))
+            parts.append(lambda: self._identify(image, people, ended, now_s))
+        if "safety" in wanted and (ended or now_s - self._poses_s >= _POSES_S):
+            parts.append(lambda: self._at_poses(image, people, ended, now_s))
+        if "ppe" in wanted and self._eyes.has("ppe"):
+            parts.append(lambda: self._at_equipment(image, people, ended, now_s))
+        return [*parts, *last]
 
     def _search(self, tracker: Tracker, now_s: float) -> None:
         """A track ends after some looks without it, and pictures in which nothing moves get few."""
@@ -234,16 +239,18 @@ class Scene:
         self._equipped_s |= {person.number: now_s for person in due}
         return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
-    def _count(
-        self, frame: Frame, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
-    ) -> list[Finding]:
+    def _count(self, frame: Frame, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
         if frame.seen_at.date() != self._visitors.day:
             self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
-        news = self._news(self._traffic.step(now_s, people, ended), frame)
+        findings = self._traffic.step(now_s, people, ended)
         for finding in self._traffic.gone_on:
             self._remembered.note(finding, frame.seen_at)
         if self._traffic.wants_looks:
             self._attention.stay(now_s, SEARCHING_S)
+        return findings
+
+    def _identify(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
+        """Who of those that entered is a visitor known before; no finding, but `take_visitors`."""
         if self._eyes.has("people"):
             self._try(lambda: self._look_at_each(image, people, now_s))
             self._try(lambda: self._tell_apart(people, ended))
@@ -254,7 +261,7 @@ class Scene:
                 # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
                 self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
             self._entered = set()
-        return news
+        return []
 
     def _look_at_each(self, image: Pixels, people: Sequence[Tracked], now_s: float) -> None:
         boxes = [each.box for each in people]
@@ -362,12 +369,6 @@ class Scene:
         if not all(map(is_told, readings)) or self._containers.misses_some:
             self._attention.stay(now_s)
         return findings
-
-
-def _zone(row: dict[str, object]) -> Zone:
-    polygon = row["polygon"]
-    assert isinstance(polygon, list)
-    return Zone(str(row["name"]), row["kind"], tuple((float(x), float(y)) for x, y in polygon))  # type: ignore[arg-type]
 
 
 def _box(row: Sequence[float]) -> Box:

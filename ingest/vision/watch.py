@@ -173,9 +173,14 @@ class Watch:
                 return
             moves = gate.moves(frame.thumbnail(WIDTH), frame.arrived_s)
             scene = self._scene_of(frame)
-            self._unwritten += scene.step(frame, moves)
+            failure: Exception | None = None
+            for found in scene.step(frame, moves):
+                self._unwritten += found
+                failure = failure or self._try_to_write(frame.arrived_s)
             self._visitors += [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
             self._write(frame.arrived_s)
+            if failure is not None:
+                raise failure
             for event_id in self._shots.better(scene.people, frame) if scene.people else []:
                 self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
         except LeaseLost:
@@ -211,6 +216,16 @@ class Watch:
             trace = None if is_foreseen else error
             log.warning("a picture was not looked at", stream_id=self.stream.id, problem=problem, exc_info=trace)
         self._problem, self._failed_s = problem, now_s
+
+    def _try_to_write(self, now_s: float) -> Exception | None:
+        """What writing failed by: the rest of the picture is looked at all the same. Raises LeaseLost."""
+        try:
+            self._write(now_s)
+        except LeaseLost:
+            raise
+        except Exception as error:
+            return error
+        return None
 
     def _write(self, now_s: float = 0.0) -> None:
         """Writes what was found and who was met, and that it was told, should this worker die. Where the store fails it

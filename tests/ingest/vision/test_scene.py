@@ -128,22 +128,28 @@ class Camera:
         """The types of what is found meanwhile. `moves`: whether the motion gate is open."""
         before = len(self.found)
         for _ in range(round(seconds / STEP_S)):
-            width, height = 640 * self.scale, 360 * self.scale
-            seed = round(self.now_s * 10) if self.flickers else 0
-            flicker = np.random.default_rng(seed).integers(0, 255, (90, 160), np.uint8)
-            frame = SimpleNamespace(
-                arrived_s=self.now_s,
-                seen_at=self._at(self.now_s),
-                image=self.image[:height, :width],
-                width=width,
-                height=height,
-                thumbnail=lambda _, flicker=flicker: flicker,
-            )
+            frame = self.frame()
             self.images.append(frame.image)
-            self.found += self.scene.step(cast(Frame, frame), moves)
+            for found in self.scene.step(frame, moves):
+                self.found += found
             self.visitors += self.scene.take_visitors()
             self.now_s += STEP_S
         return [each.finding.type for each in self.found[before:]]
+
+    def frame(self) -> Frame:
+        """The picture of this moment."""
+        width, height = 640 * self.scale, 360 * self.scale
+        seed = round(self.now_s * 10) if self.flickers else 0
+        flicker = np.random.default_rng(seed).integers(0, 255, (90, 160), np.uint8)
+        frame = SimpleNamespace(
+            arrived_s=self.now_s,
+            seen_at=self._at(self.now_s),
+            image=self.image[:height, :width],
+            width=width,
+            height=height,
+            thumbnail=lambda _: flicker,
+        )
+        return cast(Frame, frame)
 
     def taken_over(self, *, after_s: float = 0.0, scale: int = 1) -> None:
         progress = self.scene.progress(self._at(self.now_s))
@@ -357,6 +363,23 @@ def test_a_container_is_found_among_many_vehicles_and_those_without_one_are_read
     assert camera.runs(8) == ["container_read"], "the last that came is read first"
     camera.runs(52)
     assert len(camera.eyes.searched) <= 3 + 2 * len(parked) + 2
+
+
+def test_a_step_into_a_zone_is_told_before_what_takes_longer() -> None:
+    camera = Camera("traffic", "safety", "lpr", eyes=Seeing("plates", "people"), zones=[VAULT])
+    camera.eyes.people, camera.eyes.plate_boxes = [SOMEBODY], [PLATE]
+    camera.runs(0.4)
+    plates_seen_before: list[int] = []
+    for _ in range(20):
+        before = camera.eyes.plate_looks
+        frame = camera.frame()
+        plates_seen_before += [
+            camera.eyes.plate_looks - before
+            for found in camera.scene.step(frame, True)
+            if found[0].finding.type == "zone_intrusion"
+        ]
+        camera.now_s += 0.2  # plates are looked at in each of them
+    assert plates_seen_before == [0]
 
 
 def test_two_fires_are_both_remembered() -> None:
