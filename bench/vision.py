@@ -1,7 +1,8 @@
 """Cameras end to end over a real RTSP server on loopback: `python -m bench.vision [SECONDS]`.
 
 How long it takes from the arrival of the picture that decides to the stored event, and in which stages; what a still
-scene costs; how many streams of 1280 x 720 one machine watches. Detectors and clips of ../shared where they are, else codes alone.
+scene costs; how many streams of 1280 x 720 one machine watches. Detectors and clips of ../shared where they are, else
+codes alone.
 """
 
 from __future__ import annotations
