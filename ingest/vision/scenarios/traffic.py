@@ -109,8 +109,9 @@ class Traffic:
 
     @property
     def wants_looks(self) -> bool:
-        """Whether somebody was lost within the picture, and may be found again or have left."""
-        return bool(self._lost)
+        """Whether somebody was lost within the picture, and may be found again or have left; or a queue may have formed
+        or be gone, which takes some looks to say."""
+        return bool(self._lost) or any(queue.otherwise_since_s is not None for _, queue in self._queues.values())
 
     @property
     def standing(self) -> list[str]:

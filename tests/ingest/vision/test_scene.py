@@ -241,6 +241,15 @@ def test_a_queue_is_told_once_though_the_stream_is_taken_over_twice_within_secon
     assert camera.runs(20).count("queue_cleared") == 1
 
 
+def test_a_queue_that_left_a_picture_in_which_nothing_moves_any_more_is_told_of_in_time() -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    assert "queue_formed" in camera.runs(20)
+    camera.eyes.people = []
+    camera.runs(1.5)
+    assert "queue_cleared" in camera.runs(7, moves=False)
+
+
 def test_a_queue_that_was_gone_before_the_take_over_is_told_of_when_it_forms_again() -> None:
     camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
     for _ in range(2):
