@@ -38,7 +38,22 @@ def check_camera_url(url: str) -> str:
 def shown(url: str) -> str:
     """The address without user, password and query, and without what a path says with "=", where many cameras take a
     password: for answers and logs."""
-    parts = _parse(url)
+    return _without_secrets(_parse(url))
+
+
+def shown_mjpeg(url: str) -> str:
+    """`shown`, of an http(s) address of the operator's own. Raises InvalidRequest for one that cannot be."""
+    try:
+        parts = urlsplit(url)
+        is_one = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one or _ODD.search(url):
+        raise InvalidRequest("that is no http:// or https:// address")
+    return _without_secrets(parts)
+
+
+def _without_secrets(parts: SplitResult) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     port = f":{parts.port}" if parts.port else ""
     path = "/".join("…" if "=" in part else part for part in parts.path.split("/"))
@@ -68,17 +83,20 @@ class CameraGuard:
         if address.is_link_local or not may_call(address, self.networks):
             raise invalid_rtsp("leads to a network where cameras may not be (PARLEY_CAMERA_NETWORKS)")
 
-    def resolved(self, url: str, timeout_s: float) -> str:
+    def resolved(self, url: str, timeout_s: float, tried: int = 0) -> str:
         """The URL with an address in place of the host's name, each of whose addresses may be called, so that a name
-        server that changes its mind changes nothing. Raises accounts.outbound.OutboundFailed."""
+        server that changes its mind changes nothing about this connection. `tried`: how many came to nothing before;
+        the host's addresses take turns. Raises accounts.outbound.OutboundFailed."""
         parts = _parse(url)
         port = parts.port or (_SECURE_PORT if parts.scheme.lower() == "rtsps" else _PORT)
         try:
-            (_, (address, *_)), *_ = self.outbound.judged_addresses(parts.hostname or "", port, Deadline(timeout_s))
-            if ipaddress.ip_address(address).is_link_local:
+            judged = self.outbound.judged_addresses(parts.hostname or "", port, Deadline(timeout_s))
+            addresses = [str(address[0]) for _, address in judged]
+            if any(ipaddress.ip_address(address).is_link_local for address in addresses):
                 raise AddressRefused("link-local")
         except AddressRefused:
             raise AddressRefused("the address leads to a network where cameras may not be") from None
+        address = addresses[tried % len(addresses)]
         user, at, _ = parts.netloc.rpartition("@")
         host = f"[{address}]" if ":" in address else address
         return parts._replace(netloc=f"{user}{at}{host}:{port}").geturl()

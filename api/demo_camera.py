@@ -23,8 +23,11 @@ _WAIT_S = 90.0
 
 
 @contextmanager
-def registered(settings: Settings, tenant_id: str, url: str, scenarios: Sequence[str]) -> Iterator[str]:
-    """The id of a stream that is the operator's own: it may be on this machine, and counts in no plan.
+def registered(
+    settings: Settings, tenant_id: str, url: str, scenarios: Sequence[str], *, shown_url: str | None = None
+) -> Iterator[str]:
+    """The id of a stream that is the operator's own: it may be on this machine, and counts in no plan. `shown_url`: the
+    address without its secrets, where it has any.
 
     Raises InvalidRequest for a scenario that there is not.
     """
@@ -40,7 +43,7 @@ def registered(settings: Settings, tenant_id: str, url: str, scenarios: Sequence
                 id=stream_id,
                 name=NAME,
                 url=keyring.encrypt(url.encode()),
-                shown_url=url,
+                shown_url=shown_url or url,
                 is_own=True,
                 transport="tcp",
                 scenarios=list(scenarios),

@@ -7,7 +7,17 @@ from datetime import UTC
 from email.utils import format_datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
 from starlette.responses import Response
 
 from accounts.camera_addresses import CameraGuard, check_camera_url, shown
@@ -25,6 +35,17 @@ from store.errors import InvalidRequest, NotFound, StreamLimitExceeded
 
 MOST_ZONES = 32
 MOST_POINTS = 16
+
+
+def _known(scenarios: Any, validate: ValidatorFunctionWrapHandler) -> list[Scenario]:
+    """One that is unknown is an error of the list: the contract names `scenarios`, and not a place in it."""
+    try:
+        known: list[Scenario] = validate(scenarios)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = f"item {first['loc'][0]}: " if first["loc"] else ""
+        raise ValueError(f"{where}{first['msg']}") from None
+    return known
 
 
 def _each_once(scenarios: list[Scenario]) -> list[Scenario]:
@@ -47,7 +68,7 @@ def _named_once(zones: list[Zone]) -> list[Zone]:
 
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
-Scenarios = Annotated[list[Scenario], Field(min_length=1), AfterValidator(_each_once)]
+Scenarios = Annotated[list[Scenario], Field(min_length=1), AfterValidator(_each_once), WrapValidator(_known)]
 # Its bounds are told here and held by `check_camera_url`, so that whatever is wrong with it has one code.
 CameraUrl = Annotated[
     str,

@@ -8,6 +8,7 @@ import sys
 from accounts import links
 from api.services import Services
 from store import accounts
+from store.errors import InvalidRequest
 from store.settings import Settings
 
 DEMO_LINK_S = 3600.0
@@ -33,6 +34,7 @@ def say_working(services: Services) -> None:
     """Prints what a worker takes."""
     takes = ", ".join(services.workshop.jobs.takes)
     sys.stdout.write(f"Parley's worker {services.workshop.jobs.executor_id} works on {takes}. Ctrl-C stops it.\n")
+    sys.stdout.writelines(f"{said}\n" for said in _licences(services.settings))
     sys.stdout.flush()
 
 
@@ -54,10 +56,23 @@ def say_welcome(settings: Settings, demo_link: str | None = None) -> None:
             f'  Send a document        curl -H "Authorization: Bearer $KEY" -F file=@rules.pdf '
             f"{url}/public/v1/kb/spaces/{demo['space_id']}/documents",
             f"  Connect an agent       {url}/mcp (streamable HTTP, the same key)",
-            f"  Watch a camera         {url}/docs/vision.md (the weights of its detector are AGPL-3.0)",
+            f"  Watch a camera         {url}/docs/vision.md",
         ]
     except (OSError, ValueError, KeyError):
         lines += ["  Make an account        parley client create --external-id my-company"]
+    lines += [f"  Licences               {said}" for said in _licences(settings)]
     lines += ["", "  Ctrl-C stops it; what is in work goes on at the next start.", ""]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
+
+
+def _licences(settings: Settings) -> list[str]:
+    """What whoever runs the server must know of the detectors of cameras that are installed, a line each."""
+    from ingest.vision.models import under_agpl
+
+    try:
+        named = under_agpl(settings)
+    except InvalidRequest:  # of a setting that names no model, which the cameras' worker says
+        return []
+    owes = "AGPL-3.0, whoever offers that over a network owes its users the source"
+    return [f"{', '.join(named)}: {owes}"] if named else []

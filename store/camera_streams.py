@@ -373,13 +373,22 @@ def forget_deleted(connection: Connection) -> None:
     connection.execute(sa.delete(camera_streams).where(camera_streams.c.deleted_at.is_not(None), ~sa.or_(*left)))
 
 
-def is_mine(tenant_id: str, connection: Connection, stream_id: str, worker_id: str, *, lock: bool = False) -> bool:
-    """Whether the worker has the stream still; with `lock` until the end of the transaction."""
+def is_mine(tenant_id: str, connection: Connection, stream_id: str, worker_id: str) -> bool:
+    """Whether the worker has the stream still."""
+    query = sa.select(camera_streams.c.id).where(*_mine(tenant_id, stream_id, worker_id))
+    return connection.execute(query).first() is not None
+
+
+def hold(tenant_id: str, connection: Connection, stream_id: str, worker_id: str) -> Stream | None:
+    """The stream as it is now, the worker's until the end of the transaction; None where it has it no longer."""
+    query = sa.select(*_COLUMNS).where(*_mine(tenant_id, stream_id, worker_id)).with_for_update()
+    row = connection.execute(query).first()
+    return _stream(row) if row else None
+
+
+def _mine(tenant_id: str, stream_id: str, worker_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     table = camera_streams.c
-    query = sa.select(table.id).where(
-        _LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id
-    )
-    return connection.execute(query.with_for_update() if lock else query).first() is not None
+    return _LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id
 
 
 def report_health(
@@ -389,16 +398,15 @@ def report_health(
     values = {**asdict(health), "message": health.message[:500], "notes": list(health.notes)}
     # The mean of the last pictures, of which there are none once they come no more.
     values["latency_ms"] = health.latency_ms if health.fps > 0 else 0.0
-    table = camera_streams.c
     connection.execute(
         sa.update(camera_streams)
-        .where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id)
+        .where(*_mine(tenant_id, stream_id, worker_id))
         .values(**values, **({} if progress is None else {"progress": progress}))
     )
 
 
 def note_progress(tenant_id: str, connection: Connection, stream_id: str, progress: bytes) -> None:
-    """For who goes on. Its caller holds the stream: `is_mine` with `lock`."""
+    """For who goes on. Its caller holds the stream: `hold`."""
     table = camera_streams.c
     connection.execute(
         sa.update(camera_streams).where(table.tenant_id == tenant_id, table.id == stream_id).values(progress=progress)

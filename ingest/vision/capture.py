@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Literal, Self
 
 import structlog
@@ -23,6 +24,9 @@ from ingest.vision.sources import Broken, Picture, Pulse, Source, Transport, pic
 State = Literal["connecting", "online", "reconnecting", "offline", "error"]
 
 log = structlog.get_logger(__name__)
+
+Address = Callable[[int], str]
+"""What to open now; told how many connections before gave no picture. Raises Broken where there is nothing to open."""
 
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
@@ -53,7 +57,8 @@ class Status:
 
 
 class Capture:
-    """Keeps the newest picture of the camera at `url`: rtsp(s)://, http(s):// for MJPEG, or a path for a looped file.
+    """Keeps the newest picture of the camera at `address`: rtsp(s)://, http(s):// for MJPEG, or a path for a looped
+    file. A camera with a host name moves: where a function is given, it is asked before each connection.
 
     `offline_after_s`: so long without a picture, and a camera that is being tried again counts as offline. The waits of
     `backoff_s` follow each other until a picture comes; what no retry mends soon is tried again after the longest.
@@ -63,7 +68,7 @@ class Capture:
 
     def __init__(
         self,
-        url: str,
+        address: str | Address,
         *,
         transport: Transport = "tcp",
         open_timeout_s: float = 10.0,
@@ -74,7 +79,9 @@ class Capture:
         on_change: Callable[[Status], None] | None = None,
     ) -> None:
         assert backoff_s, "how long to wait before the next try"
-        self._source = Source(url, transport, open_timeout_s, read_timeout_s, picture_timeout_s)
+        self._address: Address = (lambda _: address) if isinstance(address, str) else address
+        self._tried = 0
+        self._source = Source("", transport, open_timeout_s, read_timeout_s, picture_timeout_s)
         self._offline_after_s = offline_after_s
         self._backoff_s = backoff_s
         self._on_change = on_change
@@ -93,7 +100,7 @@ class Capture:
         self._untold: deque[Status] = deque()
 
     def __repr__(self) -> str:
-        return f"<Capture {self._source.kind} {self._status.state}>"
+        return f"<Capture {self._status.state}>"
 
     def __enter__(self) -> Self:
         return self.start()
@@ -179,6 +186,8 @@ class Capture:
             if self._closing.is_set():
                 break
             failures = 0 if reader.pictures else failures
+            # Where pictures came from is tried first again; where none came from, the host's next address is.
+            self._tried += not reader.pictures
             broken = reader.broken or Broken("the reading of the camera hangs")
             with self._changed:
                 self._set_broken(broken)
@@ -190,10 +199,10 @@ class Capture:
         """One connection, from its opening to its end, or to the moment in which it is left behind."""
         self._left = [reader for reader in self._left if reader.is_alive()]
         if len(self._left) >= _MOST_HANGING:
-            reader = _Reader(self, self._source)
+            reader = self._new_reader()
             reader.broken = Broken("readers of the camera hang: the worker has to be restarted", lasting=True)
             return reader
-        reader = _Reader(self, self._source)
+        reader = self._new_reader()
         with self._changed:
             self._reader = reader
         reader.start()
@@ -206,6 +215,9 @@ class Capture:
         if reader.is_alive():
             self._left.append(reader)
         return reader
+
+    def _new_reader(self) -> _Reader:
+        return _Reader(self, self._source, partial(self._address, self._tried))
 
     def _watch_until(self, is_over: Callable[[], bool], end_s: float | None) -> None:
         """Waits, tells of changes, and sees when a camera has been away for long."""
@@ -260,7 +272,7 @@ class Capture:
 class _Reader(threading.Thread):
     """Reads one connection to its end."""
 
-    def __init__(self, capture: Capture, source: Source) -> None:
+    def __init__(self, capture: Capture, source: Source, address: Callable[[], str]) -> None:
         super().__init__(name="camera reader", daemon=True)
         self.pulse = Pulse()
         self.pulse.beat(2 * source.open_timeout_s)
@@ -268,11 +280,11 @@ class _Reader(threading.Thread):
         self.broken: Broken | None = None
         self.has_ended = False
         self._capture = capture
-        self._source = source
+        self._source, self._address = source, address
 
     def run(self) -> None:
         try:
-            for picture in pictures(self._source, self.pulse):
+            for picture in pictures(replace(self._source, url=self._address()), self.pulse):
                 self._capture._take(self, picture)
         except Broken as broken:
             # Without traceback and context, which would hold the connection and the decoder up to a collection.

@@ -47,12 +47,13 @@ def _parcel(number: int) -> Image.Image:
     draw = ImageDraw.Draw(parcel)
     draw.rectangle((190, 0, 230, 400), fill=(222, 196, 150))
     draw.rectangle((20, 30, 400, 370), fill=(250, 250, 248))
-    parcel.paste(_code(f"PARCEL-{number:06d}", "QRCode", 5), (40, 40))
-    parcel.paste(_code(str(460_000_000_000 + number), "EAN13", 2), (160, 225))
+    parcel.paste(code_picture(f"PARCEL-{number:06d}", "QRCode", 5), (40, 40))
+    parcel.paste(code_picture(str(460_000_000_000 + number), "EAN13", 2), (160, 225))
     return parcel
 
 
-def _code(text: str, kind: str, scale: int) -> Image.Image:
+def code_picture(text: str, kind: str, scale: int) -> Image.Image:
+    """A code as it is printed; `kind` is ZXing's name of the symbology, `scale` pixels a module."""
     import zxingcpp
 
     drawn = zxingcpp.create_barcode(text, zxingcpp.barcode_format_from_str(kind)).to_image(scale=scale)

@@ -51,16 +51,40 @@ def describe_models(settings: Settings) -> tuple[bool, str]:
         return False, ultralytics_engine.MISSING
     if "objects" not in found:
         return False, "no detector of people and vehicles is installed: run `parley models pull`"
-    licences = {model.name: model.licence for model in weights.catalog()}
-    licences |= {model.name: model.licence for model in weights.own_files()}
-    parts = []
-    for role, path in found.items():
-        name = path.stem if path.suffix else path.name
-        name = next((known for known in (name, path.parent.name) if known in licences), name)
-        parts.append(f"{role} by {name} ({licences.get(name, 'licence not known here')})")
+    parts = [
+        f"{role} by {name} ({licence or 'licence not known here'})"
+        for role, (name, licence) in _licences(found).items()
+    ]
     missing = [role for role in KNOWN_DETECTORS if role not in found]
     parts += ["run by ultralytics (AGPL-3.0)"] if settings.vision_engine == "ultralytics" else []
     return True, "; ".join(parts) + (f"; without a model: {', '.join(missing)}" if missing else "")
+
+
+def under_agpl(settings: Settings) -> list[str]:
+    """What of the detectors that are there, by its name, is AGPL-3.0. Raises InvalidRequest as `find_models` does."""
+    named = {name for name, licence in _licences(find_models(settings)).values() if licence == "AGPL-3.0"}
+    return [*sorted(named), *(["ultralytics"] if settings.vision_engine == "ultralytics" else [])]
+
+
+def _licences(found: Mapping[Role, Path]) -> dict[Role, tuple[str, str]]:
+    """Name and licence of each model, the second empty where it is not known."""
+    licences = {model.name: model.licence for model in weights.catalog()}
+    licences |= {model.name: model.licence for model in weights.own_files()}
+    named: dict[Role, tuple[str, str]] = {}
+    for role, path in found.items():
+        name = path.stem if path.suffix else path.name
+        name = next((known for known in (name, path.parent.name) if known in licences), name)
+        named[role] = name, licences.get(name) or _said_beside(path)
+    return named
+
+
+def _said_beside(path: Path) -> str:
+    """The licence of a folder of ultralytics' exporter, as it writes it there: AGPL-3.0 or nothing."""
+    try:
+        sheet = (path / "metadata.yaml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+    return "AGPL-3.0" if "license: AGPL-3.0" in sheet else ""
 
 
 def _named(settings: Settings) -> dict[Role, Path]:

@@ -113,11 +113,12 @@ class Recorder:
                 event_id = new_id()
                 pictures.append((event_id, self._keep_picture(stream, event_id, found.image)))
             with self._database.write() as connection:
-                self._require_lease(connection, stream)
+                # Where its webhooks go may have been changed since the worker read it.
+                held = self._hold(connection, stream)
                 for found, (event_id, key) in zip(findings, pictures, strict=True):
                     is_new = self._add(connection, stream, found, event_id, key)
                     written.append(event_id if is_new else None)
-                    deliveries.append(self._emit(connection, stream, event_id) if is_new else None)
+                    deliveries.append(self._emit(connection, held, event_id) if is_new else None)
                 for at, visitor in visitors:
                     camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
                 if progress is not None:
@@ -187,7 +188,7 @@ class Recorder:
     def add_sums(self, stream: Stream, at: datetime, sums: Sums) -> None:
         """Raises LeaseLost."""
         with self._database.write(durable=False) as connection:
-            self._require_lease(connection, stream)
+            self._hold(connection, stream)
             camera_traffic.add(
                 stream.tenant_id,
                 connection,
@@ -202,9 +203,12 @@ class Recorder:
         with self._database.write(durable=False) as connection:
             camera_streams.report_health(stream.tenant_id, connection, stream.id, self._worker_id, health, progress)
 
-    def _require_lease(self, connection: Connection, stream: Stream) -> None:
-        if not camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id, lock=True):
+    def _hold(self, connection: Connection, stream: Stream) -> Stream:
+        """The stream as it is now. Raises LeaseLost."""
+        held = camera_streams.hold(stream.tenant_id, connection, stream.id, self._worker_id)
+        if held is None:
             raise LeaseLost
+        return held
 
     def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8] | bytes) -> str:
         key = f"{camera_events.EVENT_PICTURES}/{stream.tenant_id}/{stream.id}/{name}.jpg"

@@ -65,6 +65,7 @@ class Remembered:
         self._before = _parsed(before, now)
         self._made_at = now
         self._began_at: datetime | None = None
+        self._up_to = now
 
     def note(self, finding: Finding, at: datetime) -> Said | None:
         """Notes a finding. What the worker before had said of it already, each once; None where it is news."""
@@ -95,10 +96,17 @@ class Remembered:
 
     def tick(self, at: datetime) -> None:
         """The picture of that time was looked at: what was too long away is forgotten."""
+        self._up_to = at
         if self._began_at is None:
             self._began_at = at
         self._before = [said for said in self._before if not self._is_over(said, at)]
         self._open = {key: entry for key, entry in self._open.items() if at - entry.seen_at <= _away(entry.said)}
+
+    def rest(self, at: datetime) -> None:
+        """Nothing has moved up to then, so nobody looked: what was there still is, and this time is not counted."""
+        for entry in self._open.values():
+            entry.seen_at += at - self._up_to
+        self._up_to = at
 
     def exported(self, now: datetime, uncounted: Collection[int] = ()) -> str:
         """With what the worker before said and nobody has seen yet, since this one's time may be short too.

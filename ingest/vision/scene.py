@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
+from ingest.vision.attention import SEARCHING_S, Attention
+from ingest.vision.container_search import ContainerSearch
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.kept_pictures import KeptPictures
@@ -22,7 +24,7 @@ from ingest.vision.remembered import Remembered
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
-from ingest.vision.scenarios.fire import SURE_CONFIDENCE, Fire
+from ingest.vision.scenarios.fire import Fire
 from ingest.vision.scenarios.intrusion import Intrusion
 from ingest.vision.scenarios.plates import PlateReading, Plates
 from ingest.vision.scenarios.ppe import Ppe
@@ -30,17 +32,10 @@ from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
 from ingest.vision.visitors import LEAST_QUALITY, Visitors, quality_of
 from ingest.vision.yolo import Pixels
-from ingest.vision.zones import Zone
+from ingest.vision.zones import zone_of
 from store.camera_streams import Stream
 from store.ids import new_id
 
-ATTENTIVE_S = 3.0
-"""So long after something was seen that wants a series of looks, every picture is looked at."""
-SEARCHING_S = 1.0
-"""So long each picture is looked at for somebody who was there a moment ago: who left is told of at once."""
-WATCHFUL_S = 1.0
-"""Between looks at a still picture with somebody in it; else it is looked at seldom."""
-SELDOM_S = 10.0
 _CODES_S = 0.4
 _FIRE_S = 0.35
 _POSES_S = 0.2
@@ -55,8 +50,8 @@ MOST_LOOKS, _LOOKS_S = 20, 0.2
 """At one person's appearance, and the pause between two."""
 _SAME_PERSON = 0.5
 
-
 T = TypeVar("T")
+_Part = Callable[[], list[Finding]]
 
 
 class Scene:
@@ -72,7 +67,7 @@ class Scene:
         """What a part of the last step failed by; what the others found was given all the same."""
         self._eyes = eyes
         self._scenarios = frozenset(stream.scenarios)
-        zones = [_zone(row) for row in stream.zones]
+        zones = [zone_of(row) for row in stream.zones]
         self._run = new_id()[-12:]
         self._traffic = Traffic(zones, width, height)
         self._intrusion = Intrusion(zones, width, height)
@@ -90,36 +85,40 @@ class Scene:
         self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
         self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
+        self._container_search = ContainerSearch()
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
         self._fire_s = self._poses_s = float("-inf")
-        self._attentive_until_s = float("-inf")
-        self._somebody_there = False
+        self._attention = Attention()
         self._pictures = KeptPictures()
 
-    def step(self, frame: Frame, moves: bool) -> list[Found]:
-        """What a picture tells. `moves`: whether anything does in it; a still one is looked at now and then."""
+    def step(self, frame: Frame, moves: bool) -> Iterator[list[Found]]:
+        """What a picture tells, as soon as each part of it is found: who steps into a zone does not wait until plates
+        are read. To be taken to its end. `moves`: whether anything does in it; a still one is looked at now and then.
+        """
         now_s, self.failure = frame.arrived_s, None
-        if not self._wants_look(now_s, moves):
+        if not self._attention.looks(now_s, moves):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
-            return []
-        self._looked_s = now_s
+            self._remembered.rest(frame.seen_at)
+            return
+        self._looked_s, self.people = now_s, []
         image = frame.image
-        self.people = []
-        parts: tuple[Callable[[], list[Finding]], ...] = (
-            lambda: self._at_people(frame, image, now_s),
-            lambda: self._news(self._at_fire(frame, image, now_s), frame),
-            lambda: self._news(self._at_codes(image, now_s), frame),
-            lambda: self._news(self._at_plates(image, now_s), frame),
+        parts: tuple[_Part, ...] = (
+            *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
+            lambda: self._at_fire(frame, image, now_s),
+            lambda: self._at_codes(image, now_s),
+            lambda: self._at_plates(image, now_s),
         )
-        findings = [finding for part in parts for finding in self._try(part) or []]
+        for part in parts:
+            news = self._news(self._try(part) or [], frame)
+            shown = [self._pictures.shown(each, image) for each in news]
+            if shown:
+                yield [
+                    Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
+                    for each, picture in shown
+                ]
         self._remember(frame.seen_at)
-        shown = [self._pictures.shown(each, image) for each in findings]
-        return [
-            Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
-            for each, picture in shown
-        ]
 
     def take_visitors(self) -> list[int]:
         """Of the day, those who were told apart since it was last asked."""
@@ -180,52 +179,50 @@ class Scene:
         if self.failure is None:
             self._remembered.tick(at)
 
-    def _wants_look(self, now_s: float, moves: bool) -> bool:
-        if moves or now_s < self._attentive_until_s:
-            return True
-        return now_s - self._looked_s >= (WATCHFUL_S if self._somebody_there else SELDOM_S)
-
-    def _at_people(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
+    def _at_things(self, frame: Frame, image: Pixels, now_s: float) -> list[_Part]:
+        """Follows people and vehicles. What is to be found out about them then, the quickest first."""
         wanted = self._scenarios & {"traffic", "ppe", "safety"}
         reads_containers = "lpr" in self._scenarios and self._eyes.has("plates")
         wants_containers = reads_containers and now_s - self._containers_s >= _CONTAINERS_S
         if not wanted and not wants_containers:
             return []
         found, wheels = self._eyes.people_and_vehicles(image, vehicles="safety" in wanted or wants_containers)
-        findings: list[Finding] = []
+        clock_s = self._attention.clock_s
+        parts: list[_Part] = []
+        last: list[_Part] = []
         if wheels is not None:
             vehicles, gone = self._vehicles.step(wheels, now_s)
             self._search(self._vehicles, now_s)
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
-                findings += self._news(self._intrusion.step(now_s, ours, ours_gone), frame)
+                parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone))
             if reads_containers:
                 self._gone_vehicles += gone
             if wants_containers:
-                findings += self._news(self._at_containers(image, vehicles, now_s), frame)
+                last.append(lambda: self._at_containers(image, vehicles, now_s))
         if found is None or not wanted:
-            return findings
+            return [*parts, *last]
         people, ended = self._people.step(found, now_s)
         self._pictures.newest("person_left", people, image)
         self._search(self._people, now_s)
-        self.people, self._somebody_there = people, bool(people)
+        self.people, self._attention.somebody_there = people, bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
-        parts: list[Callable[[], list[Finding]]] = []
-        if "traffic" in wanted:
-            parts.append(lambda: self._count(frame, image, people, ended, now_s))
-        if "ppe" in wanted and self._eyes.has("ppe"):
-            parts.append(lambda: self._news(self._at_equipment(image, people, ended, now_s), frame))
         if "safety" in wanted:
-            parts.append(lambda: self._news(self._intrusion.step(now_s, people, ended), frame))
-            if ended or now_s - self._poses_s >= _POSES_S:
-                parts.append(lambda: self._news(self._at_poses(image, people, ended, now_s), frame))
-        return [*findings, *(finding for part in parts for finding in self._try(part) or [])]
+            parts.append(lambda: self._intrusion.step(clock_s, people, ended))
+        if "traffic" in wanted:
+            parts.append(lambda: self._count(frame, people, ended, now_s))
+            parts.append(lambda: self._identify(image, people, ended, now_s))
+        if "safety" in wanted and (ended or now_s - self._poses_s >= _POSES_S):
+            parts.append(lambda: self._at_poses(image, people, ended, now_s))
+        if "ppe" in wanted and self._eyes.has("ppe"):
+            parts.append(lambda: self._at_equipment(image, people, ended, now_s))
+        return [*parts, *last]
 
     def _search(self, tracker: Tracker, now_s: float) -> None:
         """A track ends after some looks without it, and pictures in which nothing moves get few."""
         if tracker.misses_some:
-            self._attentive_until_s = max(self._attentive_until_s, now_s + SEARCHING_S)
+            self._attention.stay(now_s, SEARCHING_S)
 
     def _at_equipment(
         self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -242,12 +239,18 @@ class Scene:
         self._equipped_s |= {person.number: now_s for person in due}
         return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
-    def _count(
-        self, frame: Frame, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
-    ) -> list[Finding]:
+    def _count(self, frame: Frame, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
         if frame.seen_at.date() != self._visitors.day:
             self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
-        news = self._news(self._traffic.step(now_s, people, ended), frame)
+        findings = self._traffic.step(now_s, people, ended)
+        for finding in self._traffic.gone_on:
+            self._remembered.note(finding, frame.seen_at)
+        if self._traffic.wants_looks:
+            self._attention.stay(now_s, SEARCHING_S)
+        return findings
+
+    def _identify(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
+        """Who of those that entered is a visitor known before; no finding, but `take_visitors`."""
         if self._eyes.has("people"):
             self._try(lambda: self._look_at_each(image, people, now_s))
             self._try(lambda: self._tell_apart(people, ended))
@@ -258,7 +261,7 @@ class Scene:
                 # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
                 self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
             self._entered = set()
-        return news
+        return []
 
     def _look_at_each(self, image: Pixels, people: Sequence[Tracked], now_s: float) -> None:
         boxes = [each.box for each in people]
@@ -309,18 +312,19 @@ class Scene:
         burning = self._eyes.burning(image)
         if burning is None:
             return []
-        if any(each.confidence >= SURE_CONFIDENCE for each in burning):
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        return self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
+        findings = self._fire.step(now_s, burning, frame.thumbnail(WIDTH))
+        if self._fire.wants_looks:
+            self._attention.stay(now_s)
+        return findings
 
     def _at_codes(self, image: Pixels, now_s: float) -> list[Finding]:
         if "barcode" not in self._scenarios or now_s - self._codes_s < _CODES_S:
             return []
         self._codes_s = now_s
-        codes = read_codes(image, thorough=False)
-        if codes:
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        return self._barcodes.step(now_s, codes)
+        findings = self._barcodes.step(self._attention.clock_s, read_codes(image, thorough=False))
+        if self._barcodes.wants_looks:
+            self._attention.stay(now_s)
+        return findings
 
     def _at_plates(self, image: Pixels, now_s: float) -> list[Finding]:
         if "lpr" not in self._scenarios or not self._eyes.has("plates") or now_s - self._plates_s < _PLATES_S:
@@ -330,9 +334,11 @@ class Scene:
         if found is None:
             return []
         tracked, ended = self._plate_tracks.step(found, now_s)
-        if tracked:
-            self._attentive_until_s = now_s + ATTENTIVE_S
-        unread = [plate for plate in tracked if self._readings.get(plate.number, 0) < MOST_READINGS]
+        unread = [
+            plate
+            for plate in tracked
+            if self._readings.get(plate.number, 0) < MOST_READINGS and not self._plates.is_told(plate.number)
+        ]
         largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
         # A plate that has gone is told of though another cannot be read.
         readings = {each.number: self._try(partial(self._eyes.read_plate, image, each.box)) or [] for each in largest}
@@ -341,8 +347,9 @@ class Scene:
             if readings[plate.number]:
                 surest = max(reading.confidence for reading in readings[plate.number])
                 self._pictures.best("plate_read", plate, image, surest)
-        findings = self._plates.step(now_s, tracked, readings, ended)
-        self._readings |= {each.number: MOST_READINGS for each in findings if each.number is not None}
+        findings = self._plates.step(self._attention.clock_s, tracked, readings, ended)
+        if unread or self._plates.misses_some:
+            self._attention.stay(now_s)
         for number in ended:
             self._readings.pop(number, None)
         return findings
@@ -351,18 +358,17 @@ class Scene:
         self._containers_s = now_s
         ended, self._gone_vehicles = self._gone_vehicles, []
         readings: dict[int, list[PlateReading]] = {}
-        for vehicle in vehicles[:_PLATES_AT_ONCE]:
+        is_told = partial(self._containers.is_told, kind="container")
+        for vehicle in self._container_search.due(vehicles, now_s, is_told):
             read = self._try(partial(self._eyes.read_container, image, vehicle.box))
             if read is not None:
                 readings[vehicle.number] = [read]
                 self._pictures.best("container_read", vehicle, image, read.confidence)
-        return self._containers.step(now_s, vehicles, readings, ended)
-
-
-def _zone(row: dict[str, object]) -> Zone:
-    polygon = row["polygon"]
-    assert isinstance(polygon, list)
-    return Zone(str(row["name"]), row["kind"], tuple((float(x), float(y)) for x, y in polygon))  # type: ignore[arg-type]
+        self._container_search.forget(ended)
+        findings = self._containers.step(self._attention.clock_s, vehicles, readings, ended)
+        if not all(map(is_told, readings)) or self._containers.misses_some:
+            self._attention.stay(now_s)
+        return findings
 
 
 def _box(row: Sequence[float]) -> Box:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,7 +91,7 @@ class Pulse:
         return time.monotonic() - self.at_s > self.limit_s
 
 
-def pictures(source: Source, pulse: Pulse) -> Iterator[Picture]:
+def pictures(source: Source, pulse: Pulse) -> Generator[Picture]:
     """The pictures as they come, until `pulse.stop` or Broken. Files begin again at their end."""
     readers: dict[str, Callable[[Source, Pulse], Iterator[Picture]]] = {
         "rtsp": _rtsp,
@@ -227,6 +227,12 @@ def _file(source: Source, pulse: Pulse) -> Iterator[Picture]:
             raise Broken("no picture of the file can be decoded", lasting=True)
         # A machine too slow for the file does not run after it.
         begins_s = max(due_s + interval_s, time.monotonic() - 1.0)
+
+
+def require_picture(address: str) -> None:
+    """Takes one picture of a file or camera. Raises Broken, with the reason in words, where there is none."""
+    with closing(pictures(Source(address), Pulse())) as found:
+        next(found)
 
 
 def pictures_of(path: Path, fps: int) -> Iterator[Any]:

@@ -21,6 +21,7 @@ from ingest.vision.motion import WIDTH, MotionGate
 from ingest.vision.recorder import Found, LeaseLost, Recorder, Sums, as_jpeg, hour_of
 from ingest.vision.scenarios.findings import EventType
 from ingest.vision.scene import Scene
+from ingest.vision.sources import Broken
 from store.camera_streams import Health, Stream
 from store.errors import ParleyError
 
@@ -32,7 +33,6 @@ _SUMS_S = 10.0
 _NEWEST_S = 5.0
 _MEASURED = 50
 _RETRY_S = 2.0
-_RESOLVE_S = 20.0
 _WELL_AFTER_S = 5.0
 _WRITTEN_AT_ONCE = 10
 _MOST_UNWRITTEN, _MOST_VISITORS, _MOST_HOURS = 100, 1000, 48
@@ -45,8 +45,9 @@ _OF_PEOPLE: frozenset[EventType] = frozenset(
     ("person_entered", "no_helmet", "no_vest", "no_mask", "no_gloves", "fall", "zone_intrusion")
 )
 
-Opens = Callable[[Stream], str]
-"""The address to open, its host judged; raises accounts.outbound.OutboundFailed."""
+Opens = Callable[[Stream, int], str]
+"""The address to open, its host resolved and judged anew; told how many connections before gave no picture. Raises
+accounts.outbound.OutboundFailed."""
 Pays = Callable[[Stream, date], bool]
 """Whether the day (UTC) of a stream is paid for."""
 
@@ -117,27 +118,22 @@ class Watch:
 
     def _run(self) -> None:
         try:
-            while not self._stop.is_set():
-                url = self._address()
-                if url is None:
-                    self._stop.wait(_RESOLVE_S)
-                    continue
-                with Capture(url, transport=self.stream.transport) as capture:
-                    self._watch(capture)
+            with Capture(self._address, transport=self.stream.transport) as capture:
+                self._watch(capture)
         except LeaseLost:
             log.info("another worker has the stream", stream_id=self.stream.id)
         # A stream's fault must not end the worker, whose others go on; the lease loop starts it anew.
         except Exception:
             log.exception("watching a stream failed", stream_id=self.stream.id)
 
-    def _address(self) -> str | None:
-        from accounts.outbound import OutboundFailed
+    def _address(self, tried: int) -> str:
+        """For the capture, which asks in its own threads. Raises Broken."""
+        from accounts.outbound import AddressRefused, OutboundFailed
 
         try:
-            return self._tools.opens(self.stream)
+            return self._tools.opens(self.stream, tried)
         except OutboundFailed as failure:
-            self._report(Status("error", failure.message, datetime.now(UTC)))
-            return None
+            raise Broken(failure.message, lasting=isinstance(failure, AddressRefused)) from None
 
     def _watch(self, capture: Capture) -> None:
         gate, number = MotionGate(), 0
@@ -177,9 +173,14 @@ class Watch:
                 return
             moves = gate.moves(frame.thumbnail(WIDTH), frame.arrived_s)
             scene = self._scene_of(frame)
-            self._unwritten += scene.step(frame, moves)
+            failure: Exception | None = None
+            for found in scene.step(frame, moves):
+                self._unwritten += found
+                failure = failure or self._try_to_write(frame.arrived_s)
             self._visitors += [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
             self._write(frame.arrived_s)
+            if failure is not None:
+                raise failure
             for event_id in self._shots.better(scene.people, frame) if scene.people else []:
                 self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
         except LeaseLost:
@@ -215,6 +216,16 @@ class Watch:
             trace = None if is_foreseen else error
             log.warning("a picture was not looked at", stream_id=self.stream.id, problem=problem, exc_info=trace)
         self._problem, self._failed_s = problem, now_s
+
+    def _try_to_write(self, now_s: float) -> Exception | None:
+        """What writing failed by: the rest of the picture is looked at all the same. Raises LeaseLost."""
+        try:
+            self._write(now_s)
+        except LeaseLost:
+            raise
+        except Exception as error:
+            return error
+        return None
 
     def _write(self, now_s: float = 0.0) -> None:
         """Writes what was found and who was met, and that it was told, should this worker die. Where the store fails it

@@ -174,9 +174,9 @@ class Worker:
         for watch in self._watches.values():
             watch.measure_anew()
 
-    def _open(self, stream: Stream) -> str:
+    def _open(self, stream: Stream, tried: int) -> str:
         url = self._keyring.decrypt(stream.url).decode()
-        return url if stream.is_own else self._guard.resolved(url, _OPEN_TIMEOUT_S)
+        return url if stream.is_own else self._guard.resolved(url, _OPEN_TIMEOUT_S, tried)
 
     def _pay(self, stream: Stream, day: date) -> bool:
         """A day of a stream is held and charged once, whoever watches it."""

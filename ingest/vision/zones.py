@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,6 +33,13 @@ class Zone:
     def area(self) -> float:
         """As a share of the picture."""
         return abs(sum(ax * by - bx * ay for (ax, ay), (bx, by) in _sides(self.polygon))) / 2
+
+
+def zone_of(row: Mapping[str, object]) -> Zone:
+    """A zone as its stream keeps it."""
+    polygon = row["polygon"]
+    assert isinstance(polygon, list)
+    return Zone(str(row["name"]), row["kind"], tuple((float(x), float(y)) for x, y in polygon))  # type: ignore[arg-type]
 
 
 def foot_point(box: Sequence[float], width: int, height: int) -> Point:

@@ -18,6 +18,7 @@ from ingest.vision.demo_pictures import HEIGHT, WIDTH, belt
 from store import camera_streams
 from store.ids import new_id
 from tests.support.clips import write_clip
+from tests.support.mjpeg import mjpeg_camera
 from tests.support.server import RunningServer
 
 WAIT_S = 240.0  # a machine that has much else to do looks seldom
@@ -95,6 +96,68 @@ def test_an_account_that_is_not_there_is_named(tmp_path: Path) -> None:
             check=False,
         )
         assert "nobody" in run.stderr
+    finally:
+        running.close()
+
+
+def test_a_camera_that_speaks_mjpeg_is_watched_and_its_password_is_not_shown(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path / "data")
+    try:
+        account = running.start().new_client("mjpeg")
+        account.add_money("1000")
+        with mjpeg_camera() as url:
+            address = url.replace("//", "//viewer:s3cret@") + "/mjpeg?token=s3cret"
+            command = [sys.executable, "-m", "api.command_line", "vision", "demo", address]
+            with subprocess.Popen(
+                [*command, "--tenant", account.tenant_id, "--json"],
+                env=running.environment,
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as demo:
+                try:
+                    deadline = time.monotonic() + WAIT_S
+                    while not (seen := account.get("/vision/v1/streams").json()["items"]) or not seen[0]["width"]:
+                        assert time.monotonic() < deadline, running.log()[-4000:]
+                        assert demo.poll() is None
+                        time.sleep(0.3)
+                finally:
+                    demo.send_signal(2)
+                    said = demo.communicate(timeout=60)[0]
+        assert (seen[0]["width"], seen[0]["height"]) == (160, 120)
+        assert seen[0]["rtsp_url"] == json.loads(said)["rtsp_url"] == f"{url}/mjpeg"
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("clip", "said"),
+    [
+        ("missing.mp4", "missing.mp4: there is no such file"),
+        ("text.mp4", "text.mp4: what is sent cannot be read as video"),
+        ("http://viewer:s3cret@127.0.0.1:9/", "http://127.0.0.1:9/: the connection is refused"),
+        ("ftp://127.0.0.1/clip.mp4", "that is no http:// or https:// address"),
+    ],
+)
+def test_a_clip_that_cannot_be_shown_is_said_before_anything_is_registered(
+    tmp_path: Path, clip: str, said: str
+) -> None:
+    (tmp_path / "text.mp4").write_text("no video at all")
+    running = RunningServer(tmp_path / "data")
+    try:
+        account = running.new_client("clips")
+        command = [sys.executable, "-m", "api.command_line", "vision", "demo", clip, "--tenant", account.tenant_id]
+        run = subprocess.run(
+            [*command, "--port", "0", "--seconds", "1"],
+            env={**running.environment, "PYTHONPATH": str(Path(__file__).parents[2])},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (run.returncode, run.stdout) == (1, "")
+        assert said in " ".join(run.stderr.split())
+        assert "s3cret" not in run.stderr
     finally:
         running.close()
 

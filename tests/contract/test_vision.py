@@ -133,8 +133,17 @@ def test_what_is_needed_and_not_there_is_named(watched: Account, fields: dict[st
     assert (error["type"], error["code"], error["param"]) == ("invalid_request_error", "invalid_request_error", param)
 
 
-def test_an_unknown_scenario_is_named(watched: Account) -> None:
-    assert refused(watched, scenarios=["traffic", "weather"])["param"].startswith("scenarios")
+@pytest.mark.parametrize("scenarios", [["traffic", "weather"], [["traffic"]], [None], "traffic", 5, []])
+def test_an_unknown_scenario_is_named(watched: Account, scenarios: object) -> None:
+    address = f"{STREAMS}/{made(watched)['id']}"
+    errors = [refused(watched, scenarios=scenarios)]
+    changed = watched.request("PATCH", address, json={"scenarios": scenarios})
+    assert changed.status_code == 400
+    errors.append(changed.json()["error"])
+    for error in errors:
+        assert (error["type"], error["param"]) == ("invalid_request_error", "scenarios")
+    if "weather" in str(scenarios):
+        assert "'lpr'" in errors[0]["message"], "what there is"
 
 
 @pytest.mark.proves("vision.create.invalid-rtsp", "vision.probe.form", "webhooks.guard.rtsp-never-link-local")

@@ -1,21 +1,26 @@
-"""The newest picture of a camera: what a worker kept, for as long as it says something."""
+"""What workers write over the API's back: the newest picture of a camera, for as long as it says something, and where
+the webhooks of its events go."""
 
 from __future__ import annotations
 
 import io
 import os
 import time
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from PIL import Image
 
-from ingest.vision.recorder import LeaseLost, Recorder, as_jpeg, newest_key
+from ingest.vision.recorder import Found, LeaseLost, Recorder, as_jpeg, newest_key
+from ingest.vision.scenarios.findings import Finding
 from store import camera_streams
 from store.blobs import Blobs
 from store.database import now
+from store.deliveries import Delivery
 from tests.contract.test_vision import STREAMS, made
 from tests.contract.test_vision import camera_server as camera_server
 from tests.contract.test_vision import watched as watched
@@ -79,3 +84,28 @@ def test_the_picture_ends_with_its_camera_even_where_a_worker_comes_late(watched
         late.keep_newest(row, PICTURE)
     assert not blobs.exists(key)
     assert watched.get(snapshot(stream)).status_code == 404
+
+
+def test_a_new_webhook_address_holds_from_the_next_event_on(watched: Account) -> None:
+    stream = made(watched, webhook_url="https://old.example/hook")
+    database, mine = watched.server.database, {"worker_id": "of the test", "leased_until": now() + timedelta(hours=1)}
+    table = camera_streams.camera_streams
+    with database.write() as connection:
+        connection.execute(sa.update(table).where(table.c.id == stream["id"]).values(**mine))
+        held = camera_streams.get(watched.tenant_id, connection, stream["id"])
+    assert held is not None
+    told: list[Delivery] = []
+    recorder = Recorder(database, Blobs(watched.server.settings), "of the test", on_delivery=told.append)
+
+    def record(name: str) -> list[str]:
+        told.clear()
+        finding = Finding("fire", name, 0.9)
+        recorder.record(held, [Found(finding, name, PICTURE, now(), 1920, 1080)])
+        return [each.url for each in told]
+
+    assert record("first") == ["https://old.example/hook"]
+    address = f"{STREAMS}/{stream['id']}"
+    assert watched.request("PATCH", address, json={"webhook_url": "https://new.example/hook"}).status_code == 200
+    assert record("second") == ["https://new.example/hook"]
+    assert watched.request("PATCH", address, json={"webhook_url": None}).status_code == 200
+    assert record("third") == []

@@ -96,10 +96,13 @@ def test_what_a_worker_lost_or_gave_back_is_not_its_own(database: Database) -> N
     take(database, "a", 1)
     health = Health("online", "", (), 25.0, 40.0, 640, 360)
     with database.write() as connection:
-        assert camera_streams.is_mine(tenant_id, connection, made.id, "a", lock=True)
+        held = camera_streams.hold(tenant_id, connection, made.id, "a")
+        assert held is not None
+        assert (held.id, held.url) == (made.id, made.url)
         camera_streams.report_health(tenant_id, connection, made.id, "a", health, b"seen")
         camera_streams.give_back(connection, "a", [made.id])
         assert not camera_streams.is_mine(tenant_id, connection, made.id, "a")
+        assert camera_streams.hold(tenant_id, connection, made.id, "a") is None
         other = Health("offline", "gone", (), 0.0, 0.0, 0, 0)
         camera_streams.report_health(tenant_id, connection, made.id, "a", other, None)
         kept = camera_streams.get(tenant_id, connection, made.id)

@@ -142,6 +142,7 @@ def test_pictures_of_events_are_loaded_once_however_often_the_list_is_looked_at(
     ("message", "said"),
     [
         ("user name or password are refused", "Камера не принимает имя пользователя или пароль."),
+        ("The host's name could not be resolved in time.", "Камера не отвечает: включена ли она и видна ли с сервера?"),
         ("the moon is wrong", "Сервер сообщает об этой камере: the moon is wrong"),
     ],
 )

@@ -193,10 +193,12 @@ class Barcodes:
         self._told = 0
         self.present: list[str] = []
         """The subjects of what was told and is in the last frame."""
+        self.wants_looks = False
+        """Whether a weak code waits for its second frame, or one that was told is out of view and may come back."""
 
     def step(self, now_s: float, codes: Sequence[Code]) -> list[Finding]:
-        """What a frame at `now_s` (monotonic) tells: the codes that have come into view. The same code twice in a
-        picture is one."""
+        """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks: the codes that have come
+        into view. The same code twice in a picture is one."""
         findings: list[Finding] = []
         self.present = []
         self._forget(now_s)
@@ -210,6 +212,7 @@ class Barcodes:
                 visit.subject = findings[-1].subject
             if visit.subject is not None:
                 self.present.append(visit.subject)
+        self.wants_looks = any((visit.subject is None) == (visit.last_s == now_s) for visit in self._visits.values())
         return findings
 
     def _forget(self, now_s: float) -> None:

@@ -34,6 +34,8 @@ GONE_AFTER_S = 30.0
 """What was said of a place is not said again until nothing was seen there for so long."""
 LIVELY: dict[Kind, float] = {"fire": 3.0, "smoke": 1.5}
 """Least change, in grey levels (root mean square over the liveliest quarter of a place)."""
+JUDGED_FOR_S, JUDGED_AGAIN_S = 3.0, 60.0
+"""So long a place wants to be looked at, and again after so long: a lamp that was no fire may be one later."""
 MOST_PLACES = 16
 _PATCH_EVERY_S = 0.09
 _MOST_PICTURES = 24
@@ -58,6 +60,7 @@ class _Place:
     seen_s: float
     number: int
     looks: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=128))  # time, score or 0
+    judged_s: float = float("-inf")  # since when
     said: bool = False
 
 
@@ -105,6 +108,14 @@ class Fire:
         return findings
 
     @property
+    def wants_looks(self) -> bool:
+        """Whether a place is being judged, or one that was told was not seen in the last frame."""
+        now_s = self._now_s
+        return any(
+            place.seen_s < now_s if place.said else now_s - place.judged_s <= JUDGED_FOR_S for place in self._places
+        )
+
+    @property
     def present(self) -> list[str]:
         """The subjects of what was told and was seen in the last frame."""
         return [_subject(place) for place in self._places if place.said and place.seen_s == self._now_s]
@@ -125,6 +136,8 @@ class Fire:
             if place.number not in scores:
                 scores[place.number] = each.confidence
                 place.box, place.seen_s = _towards(place.box, each.box), now_s
+                if each.confidence >= SURE_CONFIDENCE and now_s - place.judged_s > JUDGED_AGAIN_S:
+                    place.judged_s = now_s
         for place in self._places:
             place.looks.append((now_s, scores.get(place.number, 0.0)))
         self._places = [

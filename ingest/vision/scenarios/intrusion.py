@@ -51,7 +51,8 @@ class Intrusion:
         self._lost: list[_Thing] = []
 
     def step(self, now_s: float, things: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
-        """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
+        """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `ended`: tracks that the
+        tracker has given up."""
         for number in ended:
             thing = self._things.pop(number, None)
             if thing and any(stay.is_in for stay in thing.stays.values()):

@@ -73,9 +73,9 @@ class Plates:
         readings: Mapping[int, Sequence[PlateReading]],
         ended: Sequence[int],
     ) -> list[Finding]:
-        """What a frame at `now_s` (monotonic) tells. `tracked`: the vehicles, plates or containers in it; `readings`:
-        by their numbers what was read on them in this frame, of which the surest of each kind counts; `ended`: tracks
-        that the tracker has given up."""
+        """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `tracked`: the vehicles,
+        plates or containers in it; `readings`: by their numbers what was read on them in this frame, of which the
+        surest of each kind counts; `ended`: tracks that the tracker has given up."""
         self._forget(now_s)
         self.present = []
         findings: list[Finding] = []
@@ -98,10 +98,15 @@ class Plates:
                     findings += self._tell(now_s, kind, track)
         return findings
 
-    def is_told(self, number: int) -> bool:
-        """Whether a track has had its event for a plate: it need not be read any more."""
-        track = self._tracks.get((number, "plate"))
+    def is_told(self, number: int, kind: _Kind = "plate") -> bool:
+        """Whether a track has had its event: it need not be read any more."""
+        track = self._tracks.get((number, kind))
         return track is not None and track.told is not None
+
+    @property
+    def misses_some(self) -> bool:
+        """Whether what was told is out of view, and not for so long that it would come back as a new visit."""
+        return any(visit.subject not in self.present for visit in self._visits.values())
 
     def _settled(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         if track.told is not None:

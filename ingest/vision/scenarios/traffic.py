@@ -1,12 +1,14 @@
 """Traffic: who comes and goes, where people stay, and queues.
 
 An entrance is a zone in front of a door: who comes out of it into the picture has entered, who goes into it and is seen
-no more has left. Where a camera has no entrance its whole border is one. Who a person is, and whether the same one came
-before, is told by re-identification; here people are tracks.
+no more has left. Where a camera has no entrance its whole border is one, and so is any place in which somebody comes
+into view or vanishes for good, such as a door that nobody drew. Who a person is, and whether the same one came before,
+is told by re-identification; here people are tracks, and one that breaks off goes on in one that soon begins nearby.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -25,6 +27,15 @@ QUEUE_PEOPLE = 3
 QUEUE_AFTER_S = 5.0
 """So long a queue must be there, or be gone."""
 _PASSING_S = 3.0  # who is in a queue's zone for less only crosses it
+LEFT_QUEUE_AFTER_S = 2.5
+"""So long out of a queue's zone, and the wait is over: who steps aside, or whose box trembles, still waits."""
+AGAIN_AFTER_S = 5.0
+"""So long after somebody was lost within the picture, a track that begins nearby is the same person's."""
+_BORDER = 0.03  # of the picture's width or height: who is as near to its border comes or goes there
+_NEAR, _NEAR_A_SECOND = 0.5, 0.5  # in heights of the person: how far one gets while nobody sees them
+_LEAST_HEIGHT, _MOST_HEIGHT = 0.5, 2.0  # of what it was
+_MISSED_S = 0.5  # a track that the tracker still looks for may go on under another number
+_MOST_LOST = 64
 
 
 @dataclass
@@ -37,14 +48,14 @@ class Waited:
 
 @dataclass
 class _Person:
-    first: Tracked
+    last: Tracked
+    last_s: float
     is_inside_door: bool | None = None  # steadily; None while it is not known
     frames_otherwise: int = 0
     entered: bool = False
     door: str | None = None
     queue_since_s: dict[str, float] = field(default_factory=dict)
-    last: Tracked | None = None
-    last_s: float = 0.0
+    outside_since_s: dict[str, float] = field(default_factory=dict)  # of a queue's zone, for who may come back to it
 
 
 @dataclass
@@ -62,19 +73,22 @@ class Traffic:
         self._queues = {zone.name: (zone, _Queue()) for zone in zones if zone.kind == "queue"}
         self._size = width, height
         self._people: dict[int, _Person] = {}
+        self._lost: list[_Person] = []
         self._numbers = count(1)
         self._last_s: float | None = None
         self.heat: npt.NDArray[np.float64] = np.zeros((HEAT_ROWS, HEAT_COLUMNS))
         """Person-seconds in each cell since it was last taken; rows from above."""
         self.waited: dict[str, Waited] = {name: Waited() for name in self._queues}
+        self.gone_on: list[Finding] = []
+        """Of the last step: who entered, as it was told before, under the new number of their track."""
 
     def step(self, now_s: float, people: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
         lasted = min(1.0, now_s - self._last_s) if self._last_s is not None else 0.0
-        self._last_s = now_s
-        findings: list[Finding] = []
+        self._last_s, self.gone_on = now_s, []
+        findings = self._given_up(now_s)
         for seen in people:
-            person = self._people.setdefault(seen.number, _Person(seen))
+            person = self._people.get(seen.number) or self._begun(seen, now_s)
             person.last, person.last_s = seen, now_s
             place = foot_point(seen.box, *self._size)
             self._warm(place, lasted)
@@ -82,13 +96,22 @@ class Traffic:
             for name, (zone, _) in self._queues.items():
                 if place in zone:
                     person.queue_since_s.setdefault(name, now_s)
+                    person.outside_since_s.pop(name, None)
                 elif name in person.queue_since_s:
-                    self._left_queue(person, name, now_s)
+                    since_s = person.outside_since_s.setdefault(name, now_s)
+                    if now_s - since_s >= LEFT_QUEUE_AFTER_S:
+                        self._left_queue(person, name, since_s)
         for number in ended:
             findings += self._ended(number)
         for name, (_, queue) in self._queues.items():
             findings += self._queue_changed(name, queue, now_s)
         return findings
+
+    @property
+    def wants_looks(self) -> bool:
+        """Whether somebody was lost within the picture, and may be found again or have left; or a queue may have formed
+        or be gone, which takes some looks to say."""
+        return bool(self._lost) or any(queue.otherwise_since_s is not None for _, queue in self._queues.values())
 
     @property
     def standing(self) -> list[str]:
@@ -122,16 +145,57 @@ class Traffic:
 
     def _ended(self, number: int) -> list[Finding]:
         person = self._people.pop(number, None)
-        if person is None or person.last is None:
+        if person is None:
             return []
+        if not self._is_at_door(person.last):
+            self._lost.append(person)
+            return self._gone(self._lost.pop(0)) if len(self._lost) > _MOST_LOST else []
+        return self._gone(person)
+
+    def _given_up(self, now_s: float) -> list[Finding]:
+        """Of those lost within the picture who were not found again."""
+        gone = [person for person in self._lost if now_s - person.last_s > AGAIN_AFTER_S]
+        self._lost = [person for person in self._lost if now_s - person.last_s <= AGAIN_AFTER_S]
+        return [finding for person in gone for finding in self._gone(person)]
+
+    def _gone(self, person: _Person) -> list[Finding]:
         for name in list(person.queue_since_s):
-            self._left_queue(person, name, person.last_s)
+            self._left_queue(person, name, person.outside_since_s.get(name, person.last_s))
         was_steady = person.is_inside_door is not None
         left = person.is_inside_door if self._doors else was_steady
         return [_finding("person_left", person.last, person.door)] if left else []
 
+    def _begun(self, seen: Tracked, now_s: float) -> _Person:
+        """A new track; it is that of the nearest who was lost here, unless it begins where people come from."""
+        missed = [
+            each
+            for each in self._people.values()
+            if now_s - each.last_s >= _MISSED_S and not self._is_at_door(each.last)
+        ]
+        near = [each for each in (*self._lost, *missed) if _is_near(each, seen, now_s)]
+        if self._is_at_door(seen) or not near:
+            person = _Person(seen, now_s)
+        else:
+            person = min(near, key=lambda each: _distance(each, seen))
+            self._lost = [each for each in self._lost if each is not person]
+            self._people.pop(person.last.number, None)
+            if person.entered:
+                self.gone_on.append(_finding("person_entered", seen, person.door))
+        self._people[seen.number] = person
+        return person
+
+    def _is_at_door(self, seen: Tracked) -> bool:
+        if self._doors:
+            place = foot_point(seen.box, *self._size)
+            return any(place in zone for zone in self._doors)
+        left, top, right, bottom = seen.box
+        across, down = _BORDER * self._size[0], _BORDER * self._size[1]
+        return left < across or top < down or right > self._size[0] - across or bottom > self._size[1] - down
+
     def _left_queue(self, person: _Person, name: str, now_s: float) -> None:
+        """`now_s`: when they were last in it."""
         seconds = now_s - person.queue_since_s.pop(name)
+        person.outside_since_s.pop(name, None)
         if seconds >= _PASSING_S:
             self.waited[name].people += 1
             self.waited[name].seconds += seconds
@@ -140,7 +204,8 @@ class Traffic:
         waiting = [
             person
             for person in self._people.values()
-            if name in person.queue_since_s and now_s - person.queue_since_s[name] >= _PASSING_S
+            if name in person.queue_since_s
+            and person.outside_since_s.get(name, now_s) - person.queue_since_s[name] >= _PASSING_S
         ]
         if (len(waiting) >= QUEUE_PEOPLE) == queue.is_there:
             queue.otherwise_since_s = None
@@ -154,9 +219,22 @@ class Traffic:
             queue.number = next(self._numbers)
         longest = max((now_s - person.queue_since_s[name] for person in waiting), default=0.0)
         details: dict[str, str | int | float] = {"people": len(waiting), "longest_wait_s": round(longest, 1)}
-        confidence = min((person.last.confidence for person in waiting if person.last), default=1.0)
+        confidence = min((person.last.confidence for person in waiting), default=1.0)
         kind: EventType = "queue_formed" if queue.is_there else "queue_cleared"
         return [Finding(kind, f"{name}:{queue.number}", confidence, zone=name, details=details)]
+
+
+def _is_near(lost: _Person, seen: Tracked, now_s: float) -> bool:
+    height, height_now = (box[3] - box[1] for box in (lost.last.box, seen.box))
+    if not _LEAST_HEIGHT * height <= height_now <= _MOST_HEIGHT * height:
+        return False
+    return _distance(lost, seen) <= height * (_NEAR + _NEAR_A_SECOND * (now_s - lost.last_s))
+
+
+def _distance(lost: _Person, seen: Tracked) -> float:
+    """In pixels, between the middles of the feet."""
+    (left, _, right, bottom), (left_now, _, right_now, bottom_now) = lost.last.box, seen.box
+    return math.hypot((left_now + right_now - left - right) / 2, bottom_now - bottom)
 
 
 def _finding(kind: Literal["person_entered", "person_left"], seen: Tracked, door: str | None) -> Finding:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
-from PIL import Image
 
+from accounts.camera_addresses import CameraGuard
 from ingest.vision import capture as capture_module
 from ingest.vision.capture import Capture, Status
 from ingest.vision.sources import Picture, Pulse, Source
+from ingest.vision.watch import Tools, Watch
+from store.camera_streams import Stream
 from tests.support.camera_history import WAIT_S, History, wait_for_frame
 from tests.support.clips import write_clip
+from tests.support.mjpeg import mjpeg_camera
 from tests.support.reconnects import held_after_reconnects
 from tests.support.rtsp import (
     RtspServer,
@@ -147,6 +149,67 @@ def test_a_server_that_never_answers_is_offline_after_a_while(history: History) 
 def test_a_port_where_nobody_listens_is_offline_after_a_while(history: History) -> None:
     with Capture("rtsp://127.0.0.1:1/camera", on_change=history, **(QUICK | {"offline_after_s": 0.5})):
         assert history.state("offline").message == "the connection is refused"
+
+
+@pytest.fixture
+def resolve(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`resolve(addresses)`: where the host camera.example is from now on; nowhere without any."""
+    known: list[str] = []
+    real = socket.getaddrinfo
+
+    def fake(host: str, port: int, *arguments: Any, **options: Any) -> list[Any]:
+        if host != "camera.example":
+            return real(host, port, *arguments, **options)
+        if not known:
+            raise socket.gaierror("no such name")
+        return [found for address in known for found in real(address, port, *arguments, **options)]
+
+    def put(*addresses: str) -> None:
+        known[:] = addresses
+
+    monkeypatch.setattr(socket, "getaddrinfo", fake)
+    return put
+
+
+def named_camera(own: RtspServer) -> Callable[[int], str]:
+    """The address of a camera at a host's name, as a worker gives it to a capture."""
+    watch = object.__new__(Watch)  # of a stream, without its threads
+    guard = CameraGuard.of(["127.0.0.0/8"])
+    url = f"rtsp://camera.example:{own.port}/camera"
+    watch.stream = cast(Stream, None)
+    watch._tools = cast(Tools, SimpleNamespace(opens=lambda _, tried: guard.resolved(url, WAIT_S, tried)))
+    return watch._address
+
+
+def test_a_camera_with_a_host_name_is_found_again_at_its_new_address(
+    history: History, resolve: Callable[..., None]
+) -> None:
+    resolve("127.0.0.1")
+    with running_server() as own, Capture(named_camera(own), on_change=history, **QUICK) as capture:
+        number = wait_for_frame(capture).number
+        resolve("127.0.0.2")  # nobody listens there: the camera has moved
+        own.kill()
+        assert history.state("reconnecting").message
+        own.start()
+        resolve()
+        history.wait(lambda status: "cannot be resolved" in status.message)
+        resolve("127.0.0.1")
+        wait_for_frame(capture, number + 1)
+        resolve("169.254.169.254")
+        told = len(history.told)
+        own.kill()
+        assert "network where cameras may not be" in history.state("error", after=told).message
+
+
+def test_the_addresses_of_a_host_take_turns_until_one_gives_pictures(
+    history: History, resolve: Callable[..., None]
+) -> None:
+    resolve("127.0.0.2", "127.0.0.3", "127.0.0.1")
+    with running_server() as own, Capture(named_camera(own), on_change=history, **QUICK) as capture:
+        number = wait_for_frame(capture).number
+        own.kill()
+        own.start()
+        assert wait_for_frame(capture, number + 1).image.shape
 
 
 def test_closing_does_not_wait_for_a_camera_that_does_not_answer() -> None:
@@ -335,41 +398,6 @@ def test_a_file_that_holds_no_video_is_told(tmp_path: Path, history: History, na
 def test_other_kinds_of_address_are_refused(history: History, address: str) -> None:
     with Capture(address, on_change=history, **QUICK):
         assert history.state("error")
-
-
-class _Jpegs(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        if self.path != "/mjpeg":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=part")
-        self.end_headers()
-        picture = io.BytesIO()
-        Image.new("RGB", (160, 120), (10, 200, 30)).save(picture, "JPEG")
-        head = f"--part\r\nContent-Type: image/jpeg\r\nContent-Length: {picture.tell()}\r\n\r\n".encode()
-        paced = threading.Event()
-        while not paced.wait(0.04):
-            try:
-                self.wfile.write(head + picture.getvalue() + b"\r\n")
-            except OSError:
-                return
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def mjpeg_camera() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Jpegs) as serving:
-        serving.daemon_threads = True
-        threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{serving.server_address[1]}"
-        finally:
-            serving.shutdown()
 
 
 def test_mjpeg_over_http_is_read(history: History) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from ingest.vision.scenarios.findings import Finding, Tracked
-from ingest.vision.scenarios.traffic import QUEUE_AFTER_S, STEADY_FRAMES, Traffic
+from ingest.vision.scenarios.traffic import AGAIN_AFTER_S, LEFT_QUEUE_AFTER_S, QUEUE_AFTER_S, STEADY_FRAMES, Traffic
 from ingest.vision.zones import Zone
 
 WIDTH, HEIGHT = 1000, 500
@@ -79,9 +79,51 @@ def test_a_glimpse_is_nobody() -> None:
 
 def test_without_a_door_the_picture_itself_is_entered_and_left() -> None:
     camera = Camera()
-    camera.walk(1, *steps(0.1, 0.9))
+    camera.walk(1, *steps(0.02, 0.98))
     camera.see(ended=[1, 99])
     assert camera.types == ["person_entered", "person_left"]
+    camera.walk(2, *steps(0.98, 0.02))
+    assert camera.types[2:] == ["person_entered"], "another, though the first was just there"
+
+
+def test_who_is_hidden_for_some_seconds_neither_left_nor_came() -> None:
+    camera = Camera()
+    camera.see(at(1, 0.5), times=20)
+    for number in range(1, 4):
+        camera.see(times=20)
+        camera.see(ended=[number])
+        assert camera.traffic.wants_looks, "whether they come back"
+        camera.see(at(number + 1, 0.5 + number / 20), times=20)
+    assert [(each.type, each.number) for each in camera.found] == [("person_entered", 1)]
+    assert not camera.traffic.wants_looks
+    camera.see(times=20)
+    camera.see(ended=[4])
+    camera.see(at(5, 0.1), times=10)
+    assert camera.types[1:] == ["person_entered"], "somebody who is too far away to be the same"
+    camera.see(at(5, 0.1), times=40)
+    assert [(each.type, each.number) for each in camera.found[2:]] == [("person_left", 4)]
+
+
+def test_a_track_that_goes_on_under_another_number_before_it_is_given_up_is_one_person() -> None:
+    camera = Camera()
+    camera.see(at(1, 0.5), times=20)
+    camera.see(times=10)
+    camera.see(at(2, 0.55), times=10)
+    assert [each.number for each in camera.traffic.gone_on] == []
+    camera.see(at(2, 0.55), ended=[1], times=100)
+    assert camera.types == ["person_entered"]
+
+
+def test_who_comes_out_of_the_door_is_another_than_who_was_lost_beside_it() -> None:
+    camera = Camera(DOOR)
+    camera.walk(1, *steps(0.05, 0.25))
+    camera.see(at(1, 0.25), times=20)
+    camera.see(times=20)
+    camera.see(ended=[1])
+    camera.walk(2, *steps(0.19, 0.4))
+    assert camera.types == ["person_entered"]
+    camera.walk(3, *steps(0.1, 0.4))
+    assert camera.types == ["person_entered"] * 2
 
 
 def test_a_queue_is_said_once_when_it_forms_and_once_when_it_is_gone() -> None:
@@ -98,12 +140,32 @@ def test_a_queue_is_said_once_when_it_forms_and_once_when_it_is_gone() -> None:
     assert waited.seconds / waited.people == pytest.approx(200 * STEP_S, abs=0.2)
 
 
+def test_a_wait_goes_on_past_a_step_aside_and_a_broken_track() -> None:
+    camera = Camera(TILL)
+    camera.see(at(1, 0.7), times=100)
+    camera.see(at(1, 0.45), times=20)
+    camera.see(at(1, 0.7), times=100)
+    assert camera.traffic.waited["till"].people == 0
+    camera.see(times=20)
+    camera.see(ended=[1])
+    camera.see(at(2, 0.72), times=100)
+    camera.see(at(2, 0.3), times=round(LEFT_QUEUE_AFTER_S / STEP_S) + 2)
+    waited = camera.traffic.waited["till"]
+    assert (waited.people, waited.seconds) == (1, pytest.approx(341 * STEP_S, abs=0.2))
+    camera.see(at(3, 0.7), times=100)
+    camera.see(ended=[3])
+    camera.see(times=round(AGAIN_AFTER_S / STEP_S) + 1)
+    assert (waited.people, waited.seconds) == (2, pytest.approx(441 * STEP_S, abs=0.3)), "up to when they were seen"
+
+
 def test_who_only_crosses_a_queues_zone_did_not_wait() -> None:
     camera = Camera(TILL)
     camera.walk(1, *steps(0.4, 0.9), *steps(0.9, 0.4))
     camera.see(ended=[1])
+    camera.see(times=round(AGAIN_AFTER_S / STEP_S))
     assert camera.traffic.waited["till"].people == 1  # there and back: 4 seconds
     camera.walk(2, *steps(0.45, 0.6, 8), *steps(0.6, 0.45, 8))
+    camera.see(at(2, 0.3), times=40)
     assert camera.traffic.waited["till"].people == 1
 
 

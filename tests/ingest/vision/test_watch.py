@@ -182,13 +182,17 @@ class Finds:
         self.failure: Exception | None = None
         self.error: Exception | None = None
         self.number = 0
+        self.written: list[Found] = []
+        self.seen_meanwhile: list[int] = []
+        """How many events were stored, when the scene went on after each."""
 
-    def step(self, frame: Frame, _: bool) -> list[Found]:
+    def step(self, frame: Frame, _: bool) -> Iterator[list[Found]]:
         if self.error is not None:
             raise self.error
         self.number += 1
         finding = Finding("person_entered", str(self.number), 0.9)
-        return [Found(finding, str(self.number), frame.image, frame.seen_at, frame.width, frame.height)]
+        yield [Found(finding, str(self.number), frame.image, frame.seen_at, frame.width, frame.height)]
+        self.seen_meanwhile.append(len(self.written))
 
     def take_visitors(self) -> list[int]:
         return [self.number]
@@ -203,6 +207,7 @@ class Finds:
 class Watched:
     def __init__(self) -> None:
         self.store, self.scene = Store(), Finds()
+        self.scene.written = self.store.events
         eyes = SimpleNamespace(notes=lambda _: ())
         self.stream = SimpleNamespace(
             id="stream", scenarios=("traffic",), zones=[], url=b"1", is_own=False, transport="tcp", name="Door"
@@ -232,6 +237,16 @@ class Watched:
     def report(self) -> tuple[Health, bytes | None]:
         self.watch._report(Status("online", "", BEGIN))
         return self.store.reports[-1]
+
+
+def test_an_event_is_stored_before_the_rest_of_its_picture_is_looked_at() -> None:
+    watched = Watched()
+    watched.look(3)
+    assert watched.scene.seen_meanwhile == [1, 2, 3]
+    watched.store.failing = Unavailable("The database does not answer.")
+    watched.look(1)
+    assert watched.scene.seen_meanwhile == [1, 2, 3, 3], "the rest is looked at all the same"
+    assert watched.report()[0].status == "error"
 
 
 def test_what_was_found_while_the_store_failed_is_stored_afterwards() -> None:

@@ -26,7 +26,7 @@ interface Words {
 const SAID: [RegExp, keyof Words][] = [
   [/user name or password are refused/, "login"],
   [/no such path|no video is sent from this address/, "path"],
-  [/connection is refused|address cannot be reached|no answer within|name cannot be resolved/, "unreachable"],
+  [/connection is refused|address cannot be reached|no answer within|name c(an|ould )not be resolved/, "unreachable"],
   [/connection was (cut|closed)|camera ended the stream/, "cut"],
   [/no whole picture|no picture came|cannot be read as video/, "picture"],
   [/only H\.264 can be read/, "codec"],
