@@ -114,7 +114,8 @@ class QcVote(BaseModel):
 
 class QcCriterion(BaseModel):
     """`value` is true, false or a number, or null where the criterion does not apply or could not be decided, which
-    `state` tells apart. `evidence` is quoted from the timeline, word for word; `votes` are those of each engine."""
+    `state` tells apart. `evidence` is quoted from the timeline, word for word, from the turn `idx`, which older
+    evaluations do not name; `votes` are those of each engine."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -122,6 +123,7 @@ class QcCriterion(BaseModel):
     value_type: Literal["binary", "numeric"]
     value: bool | int | float | None
     evidence: str
+    idx: int | None = None
     state: Literal["decided", "not_applicable", "undecided"]
     votes: list[QcVote]
 

@@ -18,6 +18,7 @@ from store.ids import new_id
 from store.speakers import Attending
 from tests.contract.waiting import eventually
 from tests.support.server import Account
+from tests.support.talks import ANNA, BORIS, add_talk, promise
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
 from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
@@ -235,6 +236,34 @@ def test_a_link_leads_to_its_turn(account: Account, open_cabinet: OpenCabinet) -
     for address in ("#item-2", "?item=2", "?at=21000"):
         page = open_cabinet(account, f"/communications/{call}{address}")
         expect(page.locator("#item-2")).to_be_focused()
+
+
+def test_a_quotation_leads_to_the_turn_that_it_was_found_in(account: Account, open_cabinet: OpenCabinet) -> None:
+    turns = [
+        ("SPEAKER_01", "Good day"),
+        ("SPEAKER_00", "Good day, Daisy company"),
+        ("SPEAKER_01", "Da"),
+        ("SPEAKER_00", "Dada lamps are sold out"),
+        ("SPEAKER_00", "I will write you a mail"),
+        ("SPEAKER_00", "I will write you a mail tomorrow"),
+    ]
+    talk = add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
+        turns=turns,
+        promises=[promise("Write a mail", "SPEAKER_00", quote="I will write you a mail", idx=5)],
+        criteria=[
+            CriterionResult("greeting", "binary", True, "Good day", idx=1),
+            # An older evaluation, which does not name its turn; and one whose turn was corrected since.
+            CriterionResult("farewell", "binary", False, "Dada lamps are sold out. Sorry!"),
+            CriterionResult("thanks", "binary", False, "Thanks for the lamp", idx=2),
+        ],
+    )
+    page = open_cabinet(account, f"/communications/{talk.id}")
+    quoted = {"“Good day”": 1, "“Dada lamps are sold out. Sorry!”": 3, "“Thanks for the lamp”": 2}
+    for words, idx in {**quoted, "“I will write you a mail”": 5}.items():
+        page.get_by_role("button", name=words, exact=True).click()
+        expect(page.locator(f"#item-{idx}")).to_be_focused()
 
 
 def test_text_and_speakers_are_corrected_and_the_history_tells(account: Account, open_cabinet: OpenCabinet) -> None:
