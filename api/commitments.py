@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -12,9 +12,11 @@ from pydantic import BaseModel, Field
 from api.fields import UtcTime, Uuid, UuidText
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
+from mcp_server.tools.moments import Day
+from mcp_server.tools.periods import day_start
 from store import audit, promise_lists, speakers
 from store.database import Connection, now
-from store.errors import NotFound
+from store.errors import InvalidRequest, NotFound
 from store.promise_lists import Listed, Side, State, Wanted
 from store.speakers import Participant, Speaker
 
@@ -28,6 +30,8 @@ class CommitmentQuery(PageQuery):
     maker_id: Uuid | None = None
     side: Side | None = None
     query: Annotated[str, Field(max_length=200)] | None = None
+    from_: Day | None = Field(None, alias="from", description="First day of the conversations, in the account's zone.")
+    to: Day | None = Field(None, description="Last day of the conversations, inclusive.")
 
 
 class CommitmentPerson(BaseModel):
@@ -71,7 +75,7 @@ class Commitment(BaseModel):
 
 class CommitmentCounts(BaseModel):
     """By state, of all that fit the other filters. `week` are the seven days that begin today; `open` all that are not
-    done."""
+    done; `all` these and those that are."""
 
     overdue: int
     today: int
@@ -80,6 +84,7 @@ class CommitmentCounts(BaseModel):
     no_date: int
     open: int
     done: int
+    all: int
 
 
 class CommitmentList(BaseModel):
@@ -97,12 +102,17 @@ class CommitmentBody(Body):
 
 def list_commitments(call: Call[CommitmentQuery, NoInput]) -> CommitmentList:
     query = call.query
+    if query.from_ and query.to and query.to < query.from_:
+        raise InvalidRequest("to: is before the beginning of the period.", param="to")
+    zone = ZoneInfo(call.principal.tenant.time_zone)
     wanted = Wanted(
         today=today_of(call),
         speaker_id=query.speaker_id,
         maker_id=query.maker_id,
         side=query.side,
         words=(query.query or "").lower().replace("ё", "е").split()[:MOST_WORDS],
+        since=day_start(query.from_, zone) if query.from_ else None,
+        until=day_start(query.to + timedelta(days=1), zone) if query.to else None,
     )
     with call.services.database.read() as connection:
         rows = promise_lists.list_page(

@@ -83,7 +83,8 @@ class Passage(BaseModel):
 
 
 class ListedCommunication(BaseModel):
-    """`opening` are the first words where there is no summary; `passage` is there where a query was given."""
+    """`title` is a mail's subject, a chat's name, or the name of a recording's file. `opening` are the first words
+    where there is no summary; `passage` is there where a query was given."""
 
     id: UuidText
     kind: Kind
@@ -92,6 +93,7 @@ class ListedCommunication(BaseModel):
     occured_at: UtcTime
     duration_ms: int | None
     request_record_id: str | None
+    title: str
     category: str | None
     category_label: str | None
     summary_text: str | None
@@ -228,6 +230,7 @@ def _items(call: SearchCall, ids: list[str], best: dict[str, Found]) -> list[Lis
                     "occured_at": row.occured_at,
                     "duration_ms": row.duration_ms,
                     "request_record_id": row.request_record_id,
+                    "title": row.title,
                     "category": more.category,
                     "category_label": category_label(more.category, language),
                     "summary_text": more.summary_text[:_SUMMARY_CHARACTERS] if more.summary_text else None,

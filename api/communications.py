@@ -114,7 +114,8 @@ class QcVote(BaseModel):
 
 class QcCriterion(BaseModel):
     """`value` is true, false or a number, or null where the criterion does not apply or could not be decided, which
-    `state` tells apart. `evidence` is quoted from the timeline, word for word; `votes` are those of each engine."""
+    `state` tells apart. `evidence` is quoted from the timeline, word for word, from the turn `idx`, which older
+    evaluations do not name; `votes` are those of each engine."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -122,6 +123,7 @@ class QcCriterion(BaseModel):
     value_type: Literal["binary", "numeric"]
     value: bool | int | float | None
     evidence: str
+    idx: int | None = None
     state: Literal["decided", "not_applicable", "undecided"]
     votes: list[QcVote]
 
@@ -145,6 +147,7 @@ class CommunicationDetails(BaseModel):
     channel_type: ChannelType
     communication_status: Literal["active", "closed"]
     request_record_id: str | None
+    title: str = Field(description="A mail's subject, a chat's name; of a recording, the name of its file.")
     created_at: UtcTime
     occured_at: UtcTime
     duration_ms: int | None
@@ -154,6 +157,7 @@ class CommunicationDetails(BaseModel):
     summary_generation_status: JobStatus
     qc_generation_status: JobStatus
     memory_generation_status: JobStatus
+    analysed_at: UtcTime | None = Field(description="When the analysis had its last result; null where it has none.")
     qc_generation_error_message: str | None
     qc_generation_updated_at: UtcTime | None
     qc_evaluation: QcEvaluation | None
@@ -211,11 +215,13 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
     return json_response(
         {
             **_card(row),
+            "title": row.title,
             "communication_status": row.status(chat_quiet_s=call.services.settings.chat_quiet_s),
             "transcription_status": found.transcription_status,
             "summary_generation_status": found.summary_status,
             "qc_generation_status": found.qc_status,
             "memory_generation_status": found.memory_status,
+            "analysed_at": utc_text(found.analysed_at) if found.analysed_at else None,
             "qc_generation_error_message": found.qc_error_message,
             "qc_generation_updated_at": utc_text(found.qc_updated_at) if found.qc_updated_at else None,
             "qc_evaluation": _evaluation(found.evaluation) if found.evaluation else None,

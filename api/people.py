@@ -47,7 +47,7 @@ class PersonVoice(BaseModel):
 
 class Person(BaseModel):
     """A person with the figures of their profile. Asked for by the id of one that was merged into another, it is that
-    other one. `voice` is null where none is known."""
+    other one. The promises are those that they made or that were made to them. `voice` is null where none is known."""
 
     id: UuidText
     external_id: str | None
@@ -236,7 +236,7 @@ def _shown(call: Call[Any, Any], connection: Connection, speaker_id: str) -> Per
     if speaker is None:
         raise NotFound("No such speaker.")
     count, first_at, last_at = people.span_of(tenant_id, connection, speaker.id)
-    made = promise_lists.count_by_state(tenant_id, connection, Wanted(today_of(call), maker_id=speaker.id))
+    promised = promise_lists.count_by_state(tenant_id, connection, Wanted(today_of(call), speaker_id=speaker.id))
     voice = voices.newest_known(tenant_id, connection, speaker.id)
     return Person(
         id=speaker.id,
@@ -250,8 +250,8 @@ def _shown(call: Call[Any, Any], connection: Connection, speaker_id: str) -> Per
         first_contact_at=first_at,
         last_contact_at=last_at,
         facts=count_memory(tenant_id, connection, speaker.id),
-        open_promises=made["open"],
-        overdue_promises=made["overdue"],
+        open_promises=promised["open"],
+        overdue_promises=promised["overdue"],
         voice=PersonVoice(clean_s=voice[0] / 1000, updated_at=voice[1]) if voice else None,
         aliases=[
             PersonAlias(speaker_id=each.id, external_id=each.external_id, name=each.name, merged_at=each.merged_at)

@@ -19,7 +19,7 @@ from api.media import StoredFile, send_file
 from api.services import Services
 from api.vision import require_stream, vision_operation
 from ingest.vision.heat_picture import draw_heat
-from store import camera_events, camera_traffic
+from store import camera_events, camera_streams, camera_traffic
 from store.camera_events import Event
 from store.camera_streams import Scenario
 from store.errors import InvalidRequest, NotFound
@@ -45,11 +45,13 @@ class EventQuery(Query):
 
 
 class EventRecord(BaseModel):
-    """`snapshot_url` is a link that needs no key and expires; null where no picture is kept. `metadata` has, as far as
-    they apply, the zone's name, the track's number, the box (x1, y1, x2, y2 in pixels), and what was read."""
+    """`stream_name` is the camera's; null where it was deleted since. `snapshot_url` is a link that needs no key and
+    expires; null where no picture is kept. `metadata` has, as far as they apply, the zone's name, the track's number,
+    the box (x1, y1, x2, y2 in pixels), and what was read."""
 
     id: UuidText
     stream_id: UuidText
+    stream_name: str | None
     scenario: Scenario
     type: str
     confidence: Annotated[float, Field(ge=0, le=1)]
@@ -121,17 +123,20 @@ def list_events(call: Call[EventQuery, NoInput]) -> EventList:
             after=_position(query.cursor),
             limit=query.limit + 1,
         )
+        names = camera_streams.names_of(call.tenant_id, connection, {row.stream_id for row in rows})
     page = rows[: query.limit]
     is_last = len(rows) <= query.limit
     return EventList(
-        items=[event_record(call, row) for row in page], next_cursor=None if is_last else _cursor(page[-1])
+        items=[_event(call, row, names.get(row.stream_id)) for row in page],
+        next_cursor=None if is_last else _cursor(page[-1]),
     )
 
 
-def event_record(call: Call[Any, Any], row: Event) -> EventRecord:
+def _event(call: Call[Any, Any], row: Event, stream_name: str | None) -> EventRecord:
     return EventRecord(
         id=row.id,
         stream_id=row.stream_id,
+        stream_name=stream_name,
         scenario=row.scenario,
         type=row.type,
         confidence=round(row.confidence, 3),

@@ -182,6 +182,7 @@ def _criterion(judgement: Judgement) -> CriterionResult:
         evidence=vote.quote.text if vote.quote else "",
         state=vote.state,
         votes=[_vote(each) for each in judgement.votes],
+        idx=vote.quote.idx if vote.quote else None,
     )
 
 

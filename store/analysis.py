@@ -152,7 +152,8 @@ class Position:
 @dataclass(frozen=True, slots=True)
 class CriterionResult:
     """`value_type` is binary or numeric; `value` is None where the criterion does not apply or was not decided, which
-    `state` tells apart. `votes` are those of each engine: {engine, state, value, evidence}."""
+    `state` tells apart. `evidence` are words of the turn `idx`. `votes` are those of each engine: {engine, state,
+    value, evidence}."""
 
     code: str
     value_type: str
@@ -160,6 +161,7 @@ class CriterionResult:
     evidence: str = ""
     state: str = "decided"  # or not_applicable, undecided
     votes: list[dict[str, Any]] = field(default_factory=list)
+    idx: int | None = None
 
 
 _MARK_COLUMNS = [summary_items.c[name] for name in Mark.__dataclass_fields__]

@@ -5,7 +5,7 @@ A stream that is deleted keeps its row for as long as its events are kept: it is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -213,6 +213,13 @@ def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int
     query = sa.select(*map(_told, _FIELDS)).where(_LIVE, table.tenant_id == tenant_id)
     rows = connection.execute(query.order_by(table.created_at, table.id).limit(limit).offset(offset))
     return [_stream(row) for row in rows], count(tenant_id, connection)
+
+
+def names_of(tenant_id: str, connection: Connection, stream_ids: Collection[str]) -> dict[str, str]:
+    """By stream, of those that are not deleted."""
+    table = camera_streams.c
+    query = sa.select(table.id, table.name).where(_LIVE, table.tenant_id == tenant_id, table.id.in_(stream_ids))
+    return {row.id: row.name for row in connection.execute(query)}
 
 
 def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any) -> None:

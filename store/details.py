@@ -43,15 +43,27 @@ class Details:
     media_type: str | None
     size_bytes: int | None
     summary_status: str
+    summary_updated_at: datetime | None
     qc_status: str
     qc_error_message: str | None
     qc_updated_at: datetime | None
     memory_status: str
+    memory_updated_at: datetime | None
     summary_text: str | None
     user_summary: str | None
     category: str | None
     engines: dict[str, str] | None
     evaluation: Evaluation | None
+
+    @property
+    def analysed_at(self) -> datetime | None:
+        """When the last of the stages that came to a result had it; None where there is none."""
+        stages = (
+            (self.summary_status, self.summary_updated_at),
+            (self.qc_status, self.qc_updated_at),
+            (self.memory_status, self.memory_updated_at),
+        )
+        return max((at for status, at in stages if status == "success" and at is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +105,12 @@ def _details() -> sa.Select[Any]:
             task.c.media_type,
             task.c.size_bytes,
             sa.func.coalesce(summary.c.status, "skipped"),
+            summary.c.updated_at,
             sa.func.coalesce(qc.c.status, "skipped"),
             qc.c.error_message,
             qc.c.updated_at,
             sa.func.coalesce(memory.c.status, "skipped"),
+            memory.c.updated_at,
             *_SUMMARY,
             summaries.c.engines,
             *_EVALUATION,

@@ -16,7 +16,7 @@ from store.communications import communications
 from store.database import now
 from store.speakers import speakers
 
-State = Literal["overdue", "today", "week", "later", "no_date", "open", "done"]
+State = Literal["overdue", "today", "week", "later", "no_date", "open", "done", "all"]
 STATES: tuple[State, ...] = get_args(State)
 Side = Literal["ours", "theirs"]
 WEEK_DAYS = 7
@@ -47,13 +47,16 @@ class Listed:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """All that is given must hold. `speaker_id`: who made it, or to whom it was made; `maker_id`: who made it. `side`:
-    theirs are a client's, ours all others. Each of the `words` is in its text."""
+    theirs are a client's, ours all others. Each of the `words` is in its text. `since` (inclusive) and `until`
+    (exclusive) bound the conversation."""
 
     today: date
     speaker_id: str | None = None
     maker_id: str | None = None
     side: Side | None = None
     words: Sequence[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 _COLUMNS: tuple[sa.Column[Any], ...] = (
@@ -66,7 +69,7 @@ def list_page(
     tenant_id: str, connection: Connection, wanted: Wanted, state: State, *, limit: int, offset: int
 ) -> list[Listed]:
     """Those that are due first come first, those without a day last; of the overdue the latest, of those without a day
-    the newest, of the kept ones the last that were marked."""
+    the newest, of the kept ones the last that were marked. Of all, kept or not, the latest day comes first."""
     if state != "open":
         page = _page(tenant_id, connection, wanted, state, limit, offset)
     else:
@@ -85,7 +88,7 @@ def _page(
 ) -> list[str]:
     ids = sa.select(_ITEM.id).where(*_conditions(tenant_id, wanted), *_of_state(wanted.today, state))
     order: tuple[sa.ColumnElement[Any], ...] = (_ITEM.due_on, _ITEM.id)
-    if state in ("overdue", "no_date"):
+    if state in ("overdue", "no_date", "all"):
         order = (_ITEM.due_on.desc(), _ITEM.id.desc())
     elif state == "done":
         order = (_ITEM.done_at.desc(), _ITEM.id.desc())
@@ -97,9 +100,9 @@ def get(tenant_id: str, connection: Connection, commitment_id: str) -> Listed | 
 
 
 def count_by_state(tenant_id: str, connection: Connection, wanted: Wanted) -> dict[State, int]:
-    """How many there are in each state; those of today are of the week too, and all but the kept ones are open."""
+    """How many there are in each state; those of today are of the week too, all but the kept ones are open."""
     conditions = _conditions(tenant_id, wanted)
-    states = [state for state in STATES if state not in ("open", "done")]
+    states = [state for state in STATES if state not in ("open", "done", "all")]
     sums = [
         sa.func.coalesce(sa.func.sum(sa.case((sa.and_(*_of_day(wanted.today, state)), 1), else_=0)), 0)
         for state in states
@@ -108,8 +111,9 @@ def count_by_state(tenant_id: str, connection: Connection, wanted: Wanted) -> di
         sa.select(sa.func.count(), *sums).select_from(summary_items).where(*conditions, _ITEM.done_at.is_(None))
     ).one()
     kept = sa.select(sa.func.count()).select_from(summary_items).where(*conditions, _ITEM.done_at.is_not(None))
+    done: int = connection.execute(kept).scalar_one()
     counts = {state: int(value) for state, value in zip(states, still_open[1:], strict=True)}
-    return {**counts, "open": still_open[0], "done": connection.execute(kept).scalar_one()}
+    return {**counts, "open": still_open[0], "done": done, "all": still_open[0] + done}
 
 
 def mark(tenant_id: str, connection: Connection, commitment_id: str, *, is_done: bool, by: str) -> bool:
@@ -140,11 +144,20 @@ def _conditions(tenant_id: str, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
         clients = sa.select(speakers.c.id).where(speakers.c.tenant_id == tenant_id, speakers.c.role == "client")
         theirs = _ITEM.speaker_id.in_(clients)
         found.append(theirs if wanted.side == "theirs" else sa.or_(_ITEM.speaker_id.is_(None), ~theirs))
+    if wanted.since is not None or wanted.until is not None:
+        held = sa.select(_OF.id).where(_OF.tenant_id == tenant_id)
+        if wanted.since is not None:
+            held = held.where(_OF.occured_at >= wanted.since)
+        if wanted.until is not None:
+            held = held.where(_OF.occured_at < wanted.until)
+        found.append(_ITEM.communication_id.in_(held))
     found += [any_part_of(_ITEM.content, (word,)) for word in wanted.words]
     return found
 
 
 def _of_state(today: date, state: State | Literal["dated"]) -> list[sa.ColumnElement[bool]]:
+    if state == "all":
+        return []
     if state == "done":
         return [_ITEM.done_at.is_not(None)]
     if state == "dated":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -24,21 +25,24 @@ from mcp_server.tools.shapes import (
     plain_text,
 )
 from rag.text_terms import query_terms
-from store import people_search
+from store import people_order, people_search
 from store.database import Connection
 from store.ids import as_id
+from store.people_order import Order, Spot
 from store.people_search import FoundSpeaker, Place
+from store.speakers import Speaker
 
 _SHORTEST_STEM = 3
 
 
 class SearchSpeakers(Arguments):
-    query: QueryText | None = Field(
-        None, description="A name or a part of it, or an external id. Without it who was updated last comes first."
-    )
+    query: QueryText | None = Field(None, description="A name or a part of it, or an external id.")
     role: Role | None = None
     department: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(plain_text)] | None = Field(
         None, description="Its name or a part of it."
+    )
+    order: Literal["updated", "last_contact", "name"] = Field(
+        "updated", description="Without a query. With one, who fits best comes first."
     )
     limit: Limit = 10
     cursor: Cursor | None = None
@@ -63,14 +67,15 @@ class SpeakerPage(BaseModel):
 
 
 def search_speakers(context: ToolContext, arguments: SearchSpeakers) -> SpeakerPage:
-    after = _place(arguments)
     with context.database.read() as connection:
-        found = _found(context, connection, arguments, after)
-        page = found[: arguments.limit]
-        ids = [each.speaker.id for each in page]
+        if arguments.order == "updated" or arguments.query:
+            page, next_cursor = _best(context, connection, arguments)
+        else:
+            page, next_cursor = _in_order(context, connection, arguments, arguments.order)
+        ids = [speaker.id for speaker in page]
         contacts = people_search.contacts_of(context.tenant_id, connection, ids)
     items = []
-    for speaker in (each.speaker for each in page):
+    for speaker in page:
         heard = contacts.get(speaker.id)
         items.append(
             SpeakerItem(
@@ -85,8 +90,50 @@ def search_speakers(context: ToolContext, arguments: SearchSpeakers) -> SpeakerP
                 url=person_url(context, speaker.id),
             )
         )
-    cursor = _cursor(arguments, page[-1].place) if len(found) > arguments.limit else None
-    return SpeakerPage(items=items, next_cursor=cursor)
+    return SpeakerPage(items=items, next_cursor=next_cursor)
+
+
+def _in_order(
+    context: ToolContext, connection: Connection, arguments: SearchSpeakers, order: Order
+) -> tuple[list[Speaker], str | None]:
+    """A page of everybody, and the cursor of the next."""
+    found = people_order.list_people(
+        context.tenant_id,
+        connection,
+        order,
+        role=arguments.role,
+        department=arguments.department,
+        limit=arguments.limit + 1,
+        after=_spot(arguments, order),
+    )
+    page = found[: arguments.limit]
+    cursor = None
+    if len(found) > len(page):
+        spot = page[-1].spot
+        key = spot.key.isoformat() if isinstance(spot.key, datetime) else spot.key
+        cursor = make_cursor(arguments, key=key, id=spot.id)
+    return [each.speaker for each in page], cursor
+
+
+def _spot(arguments: SearchSpeakers, order: Order) -> Spot | None:
+    values = open_cursor(arguments, "key", "id")
+    if values is None:
+        return None
+    try:
+        key = values["key"]
+        if key is not None and not isinstance(key, str):
+            raise ValueError
+        return Spot(cursor_time(key) if key is not None and order == "last_contact" else key, as_id(values["id"]))
+    except (AttributeError, OverflowError, TypeError, ValueError):
+        raise foreign_cursor() from None
+
+
+def _best(context: ToolContext, connection: Connection, arguments: SearchSpeakers) -> tuple[list[Speaker], str | None]:
+    """A page of those that fit, the best first, and the cursor of the next."""
+    found = _found(context, connection, arguments, _place(arguments))
+    page = found[: arguments.limit]
+    cursor = _cursor(arguments, page[-1].place) if len(found) > len(page) else None
+    return [each.speaker for each in page], cursor
 
 
 def _found(

@@ -248,10 +248,10 @@ def test_every_evidence_stands_in_the_timeline_under_the_right_label(account: Ac
         quoted = [each for each in details["qc_evaluation"]["criteria"] if each["evidence"]]
         assert quoted
         for each in quoted:
-            labels = {turn["label"] for turn in details["content"] if each["evidence"] in turn["text"]}
-            assert labels, f"{each['code']}: {each['evidence']}"
+            turn = details["content"][each["idx"]]
+            assert each["evidence"] in turn["text"], f"{each['code']}: {each['evidence']}"
             if each["code"] in DETERMINISTIC:
-                assert "SPEAKER_01" in labels
+                assert turn["label"] == "SPEAKER_01"
 
 
 @pytest.mark.proves(

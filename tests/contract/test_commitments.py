@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -73,7 +73,16 @@ def test_promises_are_listed_by_their_day(account: Account) -> None:
     assert contents(account)[-1] == "Think about it", "what has no day comes last"
     found = listed(account, state="done")
     assert found["items"] == []
-    assert found["counts"] == {"overdue": 2, "today": 1, "week": 2, "later": 1, "no_date": 1, "open": 6, "done": 0}
+    assert found["counts"] == {
+        "overdue": 2,
+        "today": 1,
+        "week": 2,
+        "later": 1,
+        "no_date": 1,
+        "open": 6,
+        "done": 0,
+        "all": 6,
+    }
     assert found["today"] == today(account).isoformat()
 
 
@@ -104,6 +113,28 @@ def test_lists_are_narrowed_by_side_person_and_words(account: Account) -> None:
     assert contents(account, query="100%") == []
     page = listed(account, limit=2, offset=1)
     assert page["pagination"] == {"limit": 2, "offset": 1, "count": 2, "total": 7}
+
+
+def test_promises_of_a_period_are_those_of_its_conversations_kept_or_not(account: Account) -> None:
+    zone = ZoneInfo(account.made.tenant.time_zone)
+    for day, hour in ((3, 23), (4, 0), (5, 23), (6, 0)):
+        add_talk(
+            account,
+            people=PEOPLE,
+            turns=[("SPEAKER_00", "I will send it.")],
+            promises=[promise(f"Send {day}/{hour}", "SPEAKER_00", due=date(2026, 5, day))],
+            at=datetime(2026, 3, day, hour, 30, tzinfo=zone),
+        )
+    period = {"from": "2026-03-04", "to": "2026-03-05"}
+    found = listed(account, state="all", **period)
+    assert [item["content"] for item in found["items"]] == ["Send 5/23", "Send 4/0"]
+    mark(account, found["items"][0]["id"], done=True)
+    found = listed(account, state="all", **period)
+    assert [item["content"] for item in found["items"]] == ["Send 5/23", "Send 4/0"], "kept ones are of all"
+    assert (found["counts"]["open"], found["counts"]["done"], found["counts"]["all"]) == (1, 1, 2)
+    assert found["pagination"]["total"] == 2
+    metrics = asked(account, "get_period_metrics", **period)
+    assert metrics["total"]["commitments"] == 2, "the figure that the list is behind"
 
 
 def test_a_mark_keeps_who_and_when_and_can_be_taken_back(account: Account) -> None:

@@ -76,11 +76,13 @@ def test_the_newest_come_first_and_a_cursor_walks_through_all_of_them_once(accou
 def test_every_filter_that_is_given_must_hold(account: Account) -> None:
     one = add(account, "a complaint", category="complaint", score=40.0, direction="in")
     two = add(account, "an order", days=3, category="supply", score=90.0, direction="out")
-    mail = add(account, "a mail", days=5, kind="email", channel_type="email")
+    mail = add(account, "a mail", days=5, kind="email", channel_type="email", title="The offer")
     with account.server.database.write() as connection:
         person = speakers.upsert(account.tenant_id, connection, external_id="c-1", name="Анна", role="client")
         speakers.attach(account.tenant_id, connection, two, [Attending(person.id, "client", "SPEAKER_00")])
     assert ids(account, kind="email") == [mail]
+    assert get_described(account, PATH, kind="email")["items"][0]["title"] == "The offer"
+    assert get_described(account, "/public/v1/communications", id=mail)["title"] == "The offer"
     assert ids(account, channel_type="phone", direction="in") == [one]
     assert ids(account, category="supply") == [two]
     assert ids(account, participant=person.id) == [two]

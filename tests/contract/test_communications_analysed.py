@@ -155,7 +155,7 @@ def test_an_evaluation_has_the_documented_shape(
 ) -> None:
     row = add_call(account)
     criteria = [
-        CriterionResult("greeting", "binary", True, "Добрый день"),
+        CriterionResult("greeting", "binary", True, "Добрый день", idx=0),
         CriterionResult("thanks", "binary", False),
         CriterionResult("aggression_response", "binary", None, state="not_applicable"),
         CriterionResult("address_by_name", "numeric", 3, "Anna"),
@@ -180,13 +180,16 @@ def test_an_evaluation_has_the_documented_shape(
         "comment": comment,
         "status": status,
         "criteria": [
-            {"code": code, "value_type": value_type, "value": value, "evidence": evidence, "state": state, "votes": []}
-            for code, value_type, value, evidence, state in (
-                ("greeting", "binary", True, "Добрый день", "decided"),
-                ("thanks", "binary", False, "", "decided"),
-                ("aggression_response", "binary", None, "", "not_applicable"),
-                ("address_by_name", "numeric", 3, "Anna", "decided"),
-                ("tone_of_voice", "numeric", 0.75, "so kind", "decided"),
+            {
+                **{"code": code, "value_type": value_type, "value": value},
+                **{"evidence": evidence, "idx": idx, "state": state, "votes": []},
+            }
+            for code, value_type, value, evidence, idx, state in (
+                ("greeting", "binary", True, "Добрый день", 0, "decided"),
+                ("thanks", "binary", False, "", None, "decided"),
+                ("aggression_response", "binary", None, "", None, "not_applicable"),
+                ("address_by_name", "numeric", 3, "Anna", None, "decided"),
+                ("tone_of_voice", "numeric", 0.75, "so kind", None, "decided"),
             )
         ],
         "engines": {"greeting": "built-in"},

@@ -210,10 +210,11 @@ def test_an_analysis_is_made_again_of_the_corrected_text_and_charged_like_the_fi
         return eventually(lambda: read(account, call), lambda found: found["summary_generation_status"] == "success")
 
     before = Decimal(account.balance()["balance_rub"])
+    assert read(account, call)["analysed_at"] is None
     ordered = account.post(f"{PATH}/{call}/analysis", json={})
     assert ordered.status_code == 202, ordered.text
     assert ordered.json()["summary_generation_status"] == "pending"
-    analysed()
+    first_at = analysed()["analysed_at"]
     eventually(lambda: account.debits(), lambda debits: len(debits) == 1)
     correct(account, call, 1, text="We will send the quillfeather lamp tomorrow")
     eventually(
@@ -225,7 +226,8 @@ def test_an_analysis_is_made_again_of_the_corrected_text_and_charged_like_the_fi
     first, second = eventually(lambda: account.debits(), lambda debits: len(debits) == 2)
     assert first["amount_rub"] == second["amount_rub"]
     assert Decimal(account.balance()["balance_rub"]) < before
-    analysed()
+    (corrected,) = history(account, call)
+    assert first_at < corrected["created_at"] < analysed()["analysed_at"], "which is of the corrected text"
 
 
 def test_what_the_balance_cannot_bear_is_not_analysed(new_account: Callable[..., Account]) -> None:

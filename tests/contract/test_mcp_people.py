@@ -88,6 +88,28 @@ def test_without_a_query_who_was_updated_last_comes_first(company: Company) -> N
 
 
 @pytest.mark.proves("mcp.tool.search-speakers")
+def test_people_are_listed_by_last_contact_and_by_name_page_by_page(new_account: Callable[..., Account]) -> None:
+    account = new_account()
+    with account.server.database.write() as connection:
+        people = {
+            name: speakers.upsert(account.tenant_id, connection, external_id=name, name=name).id for name in "BADC"
+        }
+    for day, name in ((2, "D"), (3, "A"), (1, "B"), (1, "A")):
+        id_ = keep_communication(account, ("A", "hello"), at=f"2026-02-0{day}T10:00:00+00:00")
+        with account.server.database.write() as connection:
+            speakers.attach(account.tenant_id, connection, id_, [Attending(people[name], "client")])
+    for order, expected in (("last_contact", "ADBC"), ("name", "ABCD"), ("updated", "CDAB")):
+        seen, cursor = "", {}
+        for _ in expected:
+            page = found_by(account, "search_speakers", order=order, limit=1, **cursor)
+            seen += page["items"][0]["name"]
+            cursor = {"cursor": page["next_cursor"]}
+        assert (seen, cursor) == (expected, {"cursor": None})
+    first = found_by(account, "search_speakers", order="name", limit=1)["next_cursor"]
+    assert "cursor" in refusal(account, "search_speakers", order="last_contact", cursor=first)
+
+
+@pytest.mark.proves("mcp.tool.search-speakers")
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [

@@ -99,7 +99,7 @@ def test_a_person_is_read_by_id_with_the_figures_of_their_profile(account: Accou
     add_voice(account, talk, "SPEAKER_01")
     anna = person(account, talk.people["SPEAKER_01"])
     assert (anna["name"], anna["external_id"], anna["role"]) == (ANNA.name, ANNA.external_id, "client")
-    assert (anna["communications"], anna["facts"], anna["open_promises"]) == (1, 1, 0)
+    assert (anna["communications"], anna["facts"], anna["open_promises"]) == (1, 1, 1), "made to her"
     assert anna["first_contact_at"] == anna["last_contact_at"] is not None
     assert anna["voice"]["clean_s"] == 5.0
     assert anna["aliases"] == []
@@ -170,7 +170,7 @@ def test_of_two_profiles_everything_is_one_persons_after_a_merge(account: Accoun
     assert answer.json() == anna
     assert (anna["name"], anna["external_id"], anna["communications"]) == (ANNA.name, ANNA.external_id, 2)
     assert anna["voice"]["clean_s"] == 10.0
-    assert anna["open_promises"] == 1
+    assert anna["open_promises"] == 2, "of the one profile and of the other"
     facts = [item["content"] for item in memory(account, kept)]
     assert sorted(facts) == ["Has a spare cup", "Opens a second cafe in June"], "what both knew is there once"
     (alias,) = anna["aliases"]

@@ -285,6 +285,7 @@ def test_streams_are_listed_changed_and_ended(watched: Account) -> None:
     assert watched.request("DELETE", f"{STREAMS}/{first['id']}").status_code == 404
     assert [item["id"] for item in watched.get(STREAMS).json()["items"]] == [second["id"]]
     assert [item["id"] for item in watched.get(EVENTS).json()["items"]] == [event_id], "events outlive their camera"
+    assert [item["stream_name"] for item in watched.get(EVENTS).json()["items"]] == [None]
 
 
 def test_the_same_registration_sent_twice_is_one_camera(watched: Account) -> None:
@@ -307,6 +308,7 @@ def test_events_are_filtered(watched: Account) -> None:
         return [item["id"] for item in answer.json()["items"]]
 
     assert found() == [third, second, first]
+    assert {item["stream_name"] for item in watched.get(EVENTS).json()["items"]} == {CAMERA["name"]}
     assert found(stream_id=door) == [second, first]
     assert found(scenario="safety") == [second]
     assert found(**{"from": "2026-03-02T00:00:00Z", "to": "2026-03-02T02:00:00Z"}) == [second, first]

@@ -101,7 +101,8 @@ def test_results_put_at_once_leave_the_items_of_one(database: Database) -> None:
 def test_an_evaluation_put_twice_keeps_its_id_and_has_the_last_result(database: Database) -> None:
     tenant = make_tenant(database)
     call_id = make_call(database, tenant.id, AT)
-    criteria = [CriterionResult("greeting", "binary", True, "Good morning"), CriterionResult("thanks", "binary", None)]
+    greeting = CriterionResult("greeting", "binary", True, "Good morning", idx=2)
+    criteria = [greeting, CriterionResult("thanks", "binary", None)]
     ids = []
     for score, status in ((None, "partial"), (50.0, "success")):
         with database.write() as connection:
@@ -122,8 +123,11 @@ def test_an_evaluation_put_twice_keeps_its_id_and_has_the_last_result(database: 
     assert [evaluation.id] * 2 == ids
     assert (evaluation.score_pct, evaluation.status, evaluation.comment) == (50.0, "success", None)
     assert evaluation.criteria == [
-        {"code": code, "value_type": "binary", "value": value, "evidence": evidence, "state": "decided", "votes": []}
-        for code, value, evidence in (("greeting", True, "Good morning"), ("thanks", None, ""))
+        {
+            **{"code": code, "value_type": "binary", "value": value, "evidence": evidence},
+            **{"state": "decided", "votes": [], "idx": idx},
+        }
+        for code, value, evidence, idx in (("greeting", True, "Good morning", 2), ("thanks", None, "", None))
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from store import (
     document_lists,
     kb_spaces,
     knowledge,
+    people_order,
     people_search,
     speakers,
 )
@@ -121,6 +123,45 @@ def test_last_contacts_of_busy_and_of_rare_people_are_told_alike(
         monkeypatch.setattr(people_search, "FEW", 1)
         assert people_search.contacts_of(tenant_id, connection, [busy, rare, never]) == expected
         assert people_search.contacts_of(new_id(), connection, [busy, rare, never]) == {}
+
+
+@pytest.mark.parametrize("few", [0, 5_000], ids=["walking back", "one by one"])
+def test_people_are_listed_by_their_last_contact_and_by_name(
+    database: Database, tenant_id: str, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(people_order, "FEW", few)
+    with database.write() as connection:
+        stranger = create_tenant(connection, name="Another company")
+        assert stranger is not None
+        for account in (tenant_id, stranger.id):
+            made = {
+                name or "": speakers.upsert(account, connection, external_id=f"E{number}", name=name, role=role).id
+                for number, (name, role) in enumerate(
+                    [("Борис", "sales"), ("анна", "client"), ("Вера", "client"), (None, "client"), ("Алла", "client")]
+                )
+            }
+            # Boris is in each; Anna was heard twice at one time, Vera at that time too; Alla never was.
+            for day, name in ((1, "анна"), (3, "анна"), (3, "анна"), (3, "Вера"), (2, ""), (2, "Вера")):
+                talk(account, connection, day, {made["Борис"]: "sales", made[name]: "client"})
+    with database.read() as connection:
+
+        def found(order: Any, **asked: Any) -> list[str]:
+            def page(after: Any = None, *, limit: int = 50) -> Any:
+                return people_order.list_people(tenant_id, connection, order, limit=limit, after=after, **asked)
+
+            whole = page()
+            for limit in (1, 2):
+                assert paged(partial(page, limit=limit), lambda each: each.spot, limit) == whole
+            assert all(each.speaker.tenant_id == tenant_id for each in whole)
+            return [each.speaker.name or "" for each in whole]
+
+        everybody = found("last_contact")
+        assert sorted(everybody[:3]) == ["Борис", "Вера", "анна"], "all three of the third day"
+        assert everybody[3:] == ["", "Алла"]
+        assert found("last_contact", role="client") == [name for name in everybody if name != "Борис"]
+        assert found("last_contact", role="support") == []
+        assert found("name") == ["Алла", "анна", "Борис", "Вера", ""]
+        assert found("name", role="client") == ["Алла", "анна", "Вера", ""]
 
 
 def promise(content: str, due: date | None = None, by: str | None = None) -> NewItem:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, Route, expect
 
 from ingest.vision.recorder import as_jpeg, newest_key
-from store import camera_events, camera_traffic
+from store import accounts, camera_events, camera_streams, camera_traffic
 from store.blobs import Blobs
 from store.database import now
 from tests.contract.test_vision import STREAMS, add_event, made
@@ -174,8 +176,10 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     watcher: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
 ) -> None:
     page = open_cabinet(watcher, "/cameras", viewport=viewport)
-    expect(page.get_by_text("No camera yet")).to_be_visible()
-    page.get_by_role("button", name="Add a camera").first.click()
+    expect(page.get_by_text("No camera is connected")).to_be_visible()
+    expect(page.get_by_role("heading", name="What was seen")).to_have_count(0)
+    assert is_well(page)
+    page.get_by_role("button", name="Add a camera").click()
     page.get_by_role("textbox", name="Name").fill(f"Gate {HOSTILE}")
     page.get_by_role("textbox", name="Address").fill("http://10.255.255.1/")
     page.get_by_role("button", name="Add", exact=True).click()
@@ -205,5 +209,47 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     page.get_by_role("button", name="More").click()
     page.get_by_role("menuitem", name="Delete the camera").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete the camera").click()
-    expect(page.get_by_text("No camera yet")).to_be_visible()
+    expect(page.get_by_text("No camera is connected")).to_be_visible()
+    expect(page.get_by_role("button", name="Add a camera")).to_have_count(1)
     expect(page.get_by_text("Somebody came in").first).to_be_visible()
+    expect(page.get_by_text("deleted camera").first).to_be_visible()
+
+
+def test_events_name_their_camera_whatever_page_it_is_on_and_fit_the_days_of_the_account(
+    watcher: Account, open_cabinet: OpenCabinet
+) -> None:
+    beyond_plan = {"url": b"", "shown_url": "", "transport": "tcp", "scenarios": ["traffic"], "webhook_url": None}
+    with watcher.server.database.write() as connection:
+        # None of them is watched.
+        accounts.update_tenant(watcher.tenant_id, connection, camera_limit=0, time_zone="Asia/Vladivostok")
+        for number in range(101):
+            values = {**beyond_plan, "name": f"Camera {number}", "site_id": None, "geo": None, "key_id": None}
+            last = camera_streams.add(watcher.tenant_id, connection, **values)
+    day = now().date() - timedelta(days=3)
+    midnight = datetime.combine(day, time(), tzinfo=ZoneInfo("Asia/Vladivostok"))
+    for hours in (-1, 1, 2, 23, 25):
+        add_event(watcher, last.id, midnight + timedelta(hours=hours), kind="person_entered")
+    page = open_cabinet(watcher, "/cameras", timezone_id="America/New_York")
+    expect(page.get_by_text("Camera 100")).to_have_count(5)
+    expect(page.get_by_text("deleted camera")).to_have_count(0)
+    page.get_by_role("textbox", name="From").fill(day.isoformat())
+    page.get_by_role("textbox", name="To").fill(day.isoformat())
+    expect(page.get_by_text("Somebody came in")).to_have_count(3)
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_text("0 of 101 online")).to_be_visible()
+
+
+def test_earlier_events_that_do_not_come_are_asked_for_again(watcher: Account, open_cabinet: OpenCabinet) -> None:
+    stream = made(watcher)
+    for _ in range(30):
+        add_event(watcher, stream["id"], now(), kind="person_entered")
+    page = open_cabinet(watcher, f"/cameras/{stream['id']}?tab=events")
+    expect(page.get_by_text("Somebody came in")).to_have_count(25)
+    page.route("**/vision/v1/events?*cursor=*", lambda route: route.abort())
+    page.get_by_role("button", name="Show earlier ones").click()
+    expect(page.get_by_role("alert")).to_contain_text("This could not be loaded")
+    expect(page.get_by_text("Somebody came in")).to_have_count(25)
+    page.unroute("**/vision/v1/events?*cursor=*")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Somebody came in")).to_have_count(30)
+    expect(page.get_by_role("alert")).to_have_count(0)

@@ -18,6 +18,7 @@ from store.ids import new_id
 from store.speakers import Attending
 from tests.contract.waiting import eventually
 from tests.support.server import Account
+from tests.support.talks import ANNA, BORIS, add_talk, promise
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
 from tests.ui.conftest import PHONE, WAIT_MS, findings, width_over
@@ -237,6 +238,34 @@ def test_a_link_leads_to_its_turn(account: Account, open_cabinet: OpenCabinet) -
         expect(page.locator("#item-2")).to_be_focused()
 
 
+def test_a_quotation_leads_to_the_turn_that_it_was_found_in(account: Account, open_cabinet: OpenCabinet) -> None:
+    turns = [
+        ("SPEAKER_01", "Good day"),
+        ("SPEAKER_00", "Good day, Daisy company"),
+        ("SPEAKER_01", "Da"),
+        ("SPEAKER_00", "Dada lamps are sold out"),
+        ("SPEAKER_00", "I will write you a mail"),
+        ("SPEAKER_00", "I will write you a mail tomorrow"),
+    ]
+    talk = add_talk(
+        account,
+        people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
+        turns=turns,
+        promises=[promise("Write a mail", "SPEAKER_00", quote="I will write you a mail", idx=5)],
+        criteria=[
+            CriterionResult("greeting", "binary", True, "Good day", idx=1),
+            # An older evaluation, which does not name its turn; and one whose turn was corrected since.
+            CriterionResult("farewell", "binary", False, "Dada lamps are sold out. Sorry!"),
+            CriterionResult("thanks", "binary", False, "Thanks for the lamp", idx=2),
+        ],
+    )
+    page = open_cabinet(account, f"/communications/{talk.id}")
+    quoted = {"“Good day”": 1, "“Dada lamps are sold out. Sorry!”": 3, "“Thanks for the lamp”": 2}
+    for words, idx in {**quoted, "“I will write you a mail”": 5}.items():
+        page.get_by_role("button", name=words, exact=True).click()
+        expect(page.locator(f"#item-{idx}")).to_be_focused()
+
+
 def test_text_and_speakers_are_corrected_and_the_history_tells(account: Account, open_cabinet: OpenCabinet) -> None:
     call = add_call(account)
     page = open_cabinet(account, f"/communications/{call}")
@@ -254,7 +283,44 @@ def test_text_and_speakers_are_corrected_and_the_history_tells(account: Account,
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.locator("#item-0")).to_contain_text("Boris Seller")
     expect(history).to_contain_text("Boris Seller")
+    expect(history).to_contain_text("The analysis is older than these corrections")
     assert findings(page) == []
+    with account.server.database.write() as connection:
+        # As an analysis of the corrected text leaves it.
+        analysis.set_stage(account.tenant_id, connection, call, "summary", "success")
+    page.reload()
+    expect(history).to_contain_text("Boris Seller")
+    expect(history).not_to_contain_text("The analysis is older")
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE], ids=["desktop", "phone"])
+def test_a_mail_is_called_by_its_subject_and_a_call_by_who_takes_part(
+    account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int] | None
+) -> None:
+    people = {"SPEAKER_00": BORIS, "SPEAKER_01": ANNA}
+    names = f"{ANNA.name}, {BORIS.name}"
+    turns = [("SPEAKER_00", "Here is our offer.")]
+    for hour, (title, kind) in enumerate((("Offer: 20 lamps", "email"), ("2026-03-04_0917", "call"), (names, "chat"))):
+        at = AT - timedelta(hours=hour)
+        add_talk(account, people=people, turns=turns, title=title, kind=kind, at=at)
+    page = open_cabinet(account, "/communications", **({"viewport": viewport} if viewport else {}))
+    rows = page.get_by_role("list", name="Communications").get_by_role("listitem")
+    mail, call, chat = rows.nth(0), rows.nth(1), rows.nth(2)
+    expect(mail.get_by_role("link")).to_have_text("Mail: Offer: 20 lamps")
+    expect(mail).to_contain_text(names)
+    expect(call.get_by_role("link")).to_have_text(f"Call: {names}")
+    expect(call).to_contain_text("2026-03-04_0917")
+    expect(chat.get_by_role("link")).to_have_text(f"Chat: {names}")
+    expect(chat.get_by_text(names, exact=True)).to_have_count(0)  # not as a title too
+    assert (findings(page), width_over(page)) == ([], 0)
+    mail.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Offer: 20 lamps")
+    expect(page.get_by_text(f"{names} · Mail")).to_be_visible()
+    assert (findings(page), width_over(page)) == ([], 0)
+    page.go_back()
+    call.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(names)
+    expect(page.get_by_text("2026-03-04_0917 · Call, incoming")).to_be_visible()
 
 
 def test_a_communication_is_deleted_after_a_question(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -71,6 +71,7 @@ def test_each_figure_leads_to_what_it_counted(account: Account, open_cabinet: Op
             account,
             people=people,
             turns=[("SPEAKER_00", "Good day.")],
+            promises=[promise("Call back", "SPEAKER_00")],
             score_pct=50.0,
             criteria=[CriterionResult("tone_of_voice", "numeric", tone, "Good day")],
             title=f"Call {number}",
@@ -102,6 +103,17 @@ def test_each_figure_leads_to_what_it_counted(account: Account, open_cabinet: Op
             expect(rows.first).to_have_attribute("href", f"/cabinet/communications/{id_}")
         assert findings(page) == []
         page.go_back()
+    judged = page.locator("section", has=page.get_by_role("heading", name="Quality score")).locator("details")
+    judged.locator("summary").click()
+    judged.get_by_role("link").click()
+    expect(page).to_have_url(re.compile("score_from=0$"))
+    expect(page.get_by_role("main").locator("a[href*='/communications/']")).to_have_count(3)
+    page.go_back()
+    page.get_by_text("Promises made").click()
+    expect(page.get_by_role("button", name="All 3", pressed=True)).to_be_visible()
+    expect(page.get_by_role("article")).to_have_count(3)
+    expect(page.get_by_text(re.compile("^Made from "))).to_be_visible()
+    assert findings(page) == []
 
 
 def test_the_period_is_switched_and_stays_in_the_address(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from playwright.sync_api import expect
 
+from store import speakers
 from store.analysis import CriterionResult
 from store.database import now
 from tests.support.server import Account
@@ -60,6 +62,44 @@ def test_a_person_is_found_and_read(
         tab.click()
         expect(tab).to_have_attribute("aria-selected", "true")
         assert findings(page) == []
+
+
+def test_people_are_in_the_order_of_a_column(account: Account, open_cabinet: OpenCabinet) -> None:
+    turns = [("SPEAKER_00", "Good day.")]
+    for days, someone in ((3, ANNA), (1, Someone("Zoe", "cl-zoe")), (2, BORIS)):
+        add_talk(account, people={"SPEAKER_00": someone}, turns=turns, at=now() - timedelta(days=days))
+    with account.server.database.write() as connection:
+        # Looked at last, heard longest ago.
+        speakers.upsert(account.tenant_id, connection, external_id=ANNA.external_id, name="Anna A. Fairweather")
+    page = open_cabinet(account, "/people")
+    names = page.get_by_role("main").locator("a[href*='/people/']")
+    expect(names).to_have_text(["Zoe", BORIS.name or "", "Anna A. Fairweather"])
+    expect(page.get_by_role("columnheader", name="Last contact")).to_have_attribute("aria-sort", "descending")
+    page.get_by_role("button", name="Name").press("Enter")
+    expect(names).to_have_text(["Anna A. Fairweather", BORIS.name or "", "Zoe"])
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
+    expect(page).to_have_url(re.compile("order=name$"))
+    assert findings(page) == []
+    page.reload()
+    expect(names).to_have_text(["Anna A. Fairweather", BORIS.name or "", "Zoe"])
+    page.get_by_role("button", name="Last contact").click()
+    expect(names).to_have_text(["Zoe", BORIS.name or "", "Anna A. Fairweather"])
+
+
+def test_open_promises_of_a_person_are_counted_and_listed_alike(account: Account, open_cabinet: OpenCabinet) -> None:
+    first, _ = fill(account)
+    page = open_cabinet(account, f"/people/{first.people['SPEAKER_01']}")
+    # Made to her by Boris.
+    expect(page.locator("dl > div", has_text="Open promises").locator("dd")).to_have_text("1")
+    page.get_by_role("tab", name="Promises").click()
+    expect(page.get_by_role("article")).to_have_count(1)
+    page.get_by_role("link", name="All promises").click()
+    expect(page.get_by_role("button", name="All 1", pressed=True)).to_be_visible()
+    expect(page.get_by_role("article")).to_contain_text("Send the offer")
+    expect(page.get_by_text(f"By or to {ANNA.name}")).to_be_visible()
+    assert findings(page) == []
+    page.get_by_role("button", name=f"Without: By or to {ANNA.name}").click()
+    expect(page.get_by_text(f"By or to {ANNA.name}")).to_have_count(0)
 
 
 def test_names_that_hold_markup_are_words_and_run_nothing(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -25,15 +26,15 @@ SAID = [
 ]
 
 
-def fill(account: Account) -> Talk:
+def fill(account: Account, turns: Sequence[tuple[str, str]] = SAID) -> Talk:
     return add_talk(
         account,
         people={"SPEAKER_00": BORIS, "SPEAKER_01": ANNA},
-        turns=SAID,
+        turns=turns,
         score_pct=50.0,
         criteria=[
             CriterionResult("greeting", "binary", True, evidence="Good day"),
-            CriterionResult("confirm_details", "binary", False, evidence="Whatever, call somebody else"),
+            CriterionResult("confirm_details", "binary", False, evidence="Whatever, call somebody else", idx=2),
         ],
         title="The leak",
     )
@@ -43,7 +44,8 @@ def fill(account: Account) -> Talk:
 def test_ranks_and_the_weakest_criterion_lead_to_the_words(
     account: Account, open_cabinet: OpenCabinet, options: dict[str, object]
 ) -> None:
-    talk = fill(account)
+    # The client tells the same words before they are said again.
+    talk = fill(account, [SAID[0], ("SPEAKER_01", "They said: “Whatever, call somebody else”."), SAID[2]])
     page = open_cabinet(account, "/quality", **options)
     expect(page.get_by_role("cell", name=BORIS.name)).to_be_visible()
     page.get_by_role("tab", name="Scenarios").click()

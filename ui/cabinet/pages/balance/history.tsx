@@ -8,10 +8,10 @@ import type { components } from "../../api/schema/public";
 import { session } from "../../app/session";
 import { useFormat, useLanguage, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { dayEnd, dayStart } from "../../parts/days";
 import { Pages } from "../../parts/pages";
 import { Empty, Loaded } from "../../parts/states";
 import classes from "./balance.module.css";
-import { dayEnd, dayStart } from "./days";
 import { productName, texts } from "./texts";
 
 type Item = components["schemas"]["BalanceHistoryItem"];

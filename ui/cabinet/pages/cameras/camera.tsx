@@ -136,7 +136,7 @@ function CameraView({ stream }: { stream: Stream }) {
         </Tabs.Panel>
         <Tabs.Panel value="events">
           <Card>
-            <Events streams={[stream]} only={stream} />
+            <Events only={stream} />
           </Card>
         </Tabs.Panel>
         <Tabs.Panel value="traffic">

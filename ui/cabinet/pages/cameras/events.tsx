@@ -3,14 +3,15 @@ import { IconEyeOff } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { api, read } from "../../api/client";
+import { session } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
+import { dayOver, dayStart } from "../../parts/days";
 import { Empty, Failure, Waiting } from "../../parts/states";
 import classes from "./cameras.module.css";
 import { type CameraEvent, SCENARIOS, type Scenario, type Stream, words } from "./kinds";
 
 const LIMIT = 25;
 const POLL_MS = 5000;
-const DAY_MS = 86_400_000;
 /** Of the hour that the server's links hold. */
 const PICTURE_KEPT_MS = 45 * 60_000;
 
@@ -52,14 +53,8 @@ const texts: Texts<{
   },
 };
 
-interface EventsProps {
-  /** Their names; with `only` nothing but its events. */
-  streams: Stream[];
-  only?: Stream;
-}
-
-/** What was seen, newest first, with its pictures. */
-export function Events({ streams, only }: EventsProps) {
+/** What was seen, by all cameras or one of them, newest first, with its pictures. */
+export function Events({ only }: { only?: Stream }) {
   const t = useTexts(texts);
   const w = useTexts(words);
   const [scenario, setScenario] = useState<string | null>(null);
@@ -72,9 +67,8 @@ export function Events({ streams, only }: EventsProps) {
         limit: LIMIT,
         ...(only ? { stream_id: only.id } : {}),
         ...(scenario ? { scenario: scenario as Scenario } : {}),
-        ...(from ? { from: new Date(`${from}T00:00`).toISOString() } : {}),
-        // The day itself is inside.
-        ...(to ? { to: new Date(new Date(`${to}T00:00`).getTime() + DAY_MS).toISOString() } : {}),
+        ...(from ? { from: dayStart(from, session.tenant.time_zone) } : {}),
+        ...(to ? { to: dayOver(to, session.tenant.time_zone) } : {}),
         ...(pageParam ? { cursor: pageParam } : {}),
       };
       return read(api.GET("/vision/v1/events", { params: { query } }));
@@ -86,7 +80,6 @@ export function Events({ streams, only }: EventsProps) {
   });
   const items = events.data?.pages.flatMap((page) => page.items) ?? [];
   const pictureOf = usePictures();
-  const names = new Map(streams.map((stream) => [stream.id, stream.name]));
   return (
     <Stack gap="sm">
       <Group gap="sm" align="flex-end">
@@ -130,12 +123,13 @@ export function Events({ streams, only }: EventsProps) {
           <EventRow
             key={event.id}
             event={event}
-            camera={only ? null : (names.get(event.stream_id) ?? t.gone)}
+            camera={only ? null : (event.stream_name ?? t.gone)}
             picture={pictureOf(event)}
           />
         ))}
       </div>
-      {events.hasNextPage && (
+      {events.isFetchNextPageError && <Failure error={events.error} again={() => void events.fetchNextPage()} />}
+      {events.hasNextPage && !events.isFetchNextPageError && (
         <Center>
           <Button
             size="xs"

@@ -1,8 +1,8 @@
-import { Anchor, Badge, Button, Group, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Anchor, Badge, Button, Code, Group, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconCamera, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "react-router";
 import { api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
@@ -25,7 +25,7 @@ const texts: Texts<{
   lead: string;
   add: string;
   none: string;
-  noneText: string;
+  noneText: (command: ReactNode) => ReactNode;
   events: string;
   seen: (when: string) => string;
   nothingSeen: string;
@@ -34,8 +34,8 @@ const texts: Texts<{
     title: "Cameras",
     lead: "What your cameras see: people and queues, safety, plates and codes. Each thing seen is one event.",
     add: "Add a camera",
-    none: "No camera yet",
-    noneText: "Add one by its RTSP address. With no camera at hand, `parley vision demo` shows parcels on a belt.",
+    none: "No camera is connected",
+    noneText: (command) => <>Add one by its RTSP address. With no camera at hand, {command} shows parcels on a belt.</>,
     events: "What was seen",
     seen: (when) => `last event ${when}`,
     nothingSeen: "nothing seen yet",
@@ -44,9 +44,10 @@ const texts: Texts<{
     title: "Камеры",
     lead: "Что видят ваши камеры: людей и очереди, безопасность, номера и коды. Одно увиденное — одно событие.",
     add: "Добавить камеру",
-    none: "Камер пока нет",
-    noneText:
-      "Добавьте камеру по её RTSP-адресу. Если камеры под рукой нет, `parley vision demo` покажет посылки на ленте.",
+    none: "Камеры не подключены",
+    noneText: (command) => (
+      <>Добавьте камеру по её RTSP-адресу. Если камеры под рукой нет, {command} покажет посылки на ленте.</>
+    ),
     events: "Что увидели",
     seen: (when) => `последнее событие ${when}`,
     nothingSeen: "событий ещё не было",
@@ -62,13 +63,20 @@ export default function CamerasPage() {
     queryFn: () => read(api.GET("/vision/v1/streams", { params: { query: { limit: LIMIT, offset } } })),
     refetchInterval: POLL_MS,
   });
+  const isEmpty = streams.data?.pagination.total === 0;
+  // Of cameras that were deleted something may be kept.
+  const kept = useQuery({
+    queryKey: ["events", "any"],
+    enabled: isEmpty,
+    queryFn: () => read(api.GET("/vision/v1/events", { params: { query: { limit: 1 } } })),
+  });
   const add = mayAct("operator") && (
     <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
       {t.add}
     </Button>
   );
   return (
-    <Page title={t.title} lead={t.lead} actions={add}>
+    <Page title={t.title} lead={t.lead} actions={!isEmpty && add}>
       <Loaded query={streams}>
         {({ items, pagination }) =>
           items.length ? (
@@ -82,14 +90,16 @@ export default function CamerasPage() {
             </div>
           ) : (
             <Empty icon={<IconCamera size={40} stroke={1.4} aria-hidden />} title={t.none} action={add}>
-              {t.noneText}
+              {t.noneText(<Code style={{ whiteSpace: "nowrap" }}>parley vision demo</Code>)}
             </Empty>
           )
         }
       </Loaded>
-      <Card title={t.events}>
-        <Events streams={streams.data?.items ?? []} />
-      </Card>
+      {(!isEmpty || Boolean(kept.data?.items.length)) && (
+        <Card title={t.events}>
+          <Events />
+        </Card>
+      )}
       <CameraForm opened={opened} onClose={close} />
     </Page>
   );

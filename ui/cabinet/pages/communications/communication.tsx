@@ -14,7 +14,7 @@ import { Empty, Failure, Loaded, Waiting } from "../../parts/states";
 import { Actions } from "./actions";
 import { Findings } from "./findings";
 import { Corrections, Deliveries } from "./history";
-import { type Details, type Item, isInWork, isOpen, kindTexts, namesOf } from "./kinds";
+import { type Details, headOf, type Item, isInWork, isOpen, kindTexts } from "./kinds";
 import classes from "./page.module.css";
 import { People } from "./people";
 import { Player } from "./player";
@@ -115,14 +115,16 @@ function Conversation({ found }: { found: Details }) {
     },
     [show, items, seek],
   );
-  const title = namesOf(found.speakers) || kinds.kinds[found.kind];
+  const { first, second } = headOf(found);
+  const title = first || kinds.kinds[found.kind];
   const about = [
+    second,
     found.kind === "call" && found.direction
       ? `${kinds.kinds.call}, ${kinds.directions[found.direction].toLowerCase()}`
       : `${kinds.kinds[found.kind]}${found.kind === "chat" ? `, ${kinds.channels[found.channel_type]}` : ""}`,
     format.moment(found.occured_at),
     found.duration_ms ? format.clock(found.duration_ms / 1000) : "",
-    found.request_record_id ?? "",
+    found.request_record_id === title ? "" : found.request_record_id,
   ].filter(Boolean);
   const conversation = (
     <div className={classes.column}>
@@ -157,7 +159,7 @@ function Conversation({ found }: { found: Details }) {
       <Findings found={found} items={items} onShow={showAndSeek} />
       <Quality found={found} items={items} onShow={showAndSeek} />
       <People found={found} voices={voices} />
-      <Corrections id={found.id} onShow={showAndSeek} />
+      <Corrections id={found.id} analysedAt={found.analysed_at} onShow={showAndSeek} />
       <Deliveries id={found.id} />
     </div>
   );

@@ -132,8 +132,7 @@ function One({ finding, items, names, onShow }: OneProps) {
   const meta = finding.meta ?? {};
   const quote = typeof meta.quote === "string" ? meta.quote : "";
   const given = typeof meta.idx === "number" ? meta.idx : null;
-  // The turn may have been corrected, or the analysis be older than the timeline.
-  const idx = turnOf(items, quote) ?? (items.some((item) => item.idx === given) ? given : null);
+  const idx = turnOf(items, quote, given);
   const deadline = typeof meta.deadline === "string" ? meta.deadline : "";
   const day = /^\d{4}-\d{2}-\d{2}$/.test(deadline) ? format.date(deadline) : deadline ? format.moment(deadline) : "";
   const name = finding.speaker_id ? names.get(finding.speaker_id) : "";

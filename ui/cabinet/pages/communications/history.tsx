@@ -48,8 +48,14 @@ const texts: Texts<{
   },
 };
 
+interface CorrectionsProps {
+  id: string;
+  analysedAt: string | null;
+  onShow: (idx: number) => void;
+}
+
 /** What people changed, newest first, with what was there before. */
-export function Corrections({ id, onShow }: { id: string; onShow: (idx: number) => void }) {
+export function Corrections({ id, analysedAt, onShow }: CorrectionsProps) {
   const t = useTexts(texts);
   const { speaker } = useTexts(kindTexts);
   const format = useFormat();
@@ -63,15 +69,19 @@ export function Corrections({ id, onShow }: { id: string; onShow: (idx: number) 
       ),
   });
   const items = list.data?.items ?? [];
+  const newest = items[0];
+  const isStale = newest !== undefined && analysedAt !== null && Date.parse(newest.created_at) > Date.parse(analysedAt);
   if (list.isError && !list.data) return <Unloaded title={t.corrections} list={list} />;
   if (!items.length) return null;
   const shown = (kind: string, text: string | null) =>
     text === null ? t.nobody : kind === "label" ? labelName(text, speaker) : text;
   return (
     <Card title={t.corrections}>
-      <Text size="xs" c="dimmed" mb="sm">
-        {t.stale}
-      </Text>
+      {isStale && (
+        <Text size="xs" c="dimmed" mb="sm">
+          {t.stale}
+        </Text>
+      )}
       <ul className={classes.findings}>
         {items.map((each) => (
           <li key={each.id}>

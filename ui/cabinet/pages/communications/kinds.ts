@@ -85,6 +85,17 @@ export function namesOf(people: Person[], most = 3): string {
   return named.length > most ? `${shown} +${named.length - most}` : shown;
 }
 
+/** What stands at the head of a communication, and in the line under it: of a mail its subject, then who writes; of a
+ * call or chat who takes part, then its title, where that says something else. */
+export function headOf(found: Listed | Details): { first: string; second: string } {
+  const names = namesOf(found.speakers);
+  // Without a title of its own it is called by who takes part, by its id, or by its kind.
+  const known = new Set([...found.speakers.map(nameOf), found.request_record_id, found.kind]);
+  const title = found.title.split(", ").every((part) => known.has(part)) ? "" : found.title;
+  const [first, second] = found.kind === "email" && title ? [title, names] : [names, title];
+  return first ? { first, second } : { first: second || found.request_record_id || "", second: "" };
+}
+
 /** "SPEAKER_03" is the fourth voice. */
 export function labelName(label: string, speaker: (number: number) => string): string {
   const number = /^SPEAKER_(\d+)$/.exec(label)?.[1];

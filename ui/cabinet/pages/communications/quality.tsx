@@ -122,7 +122,7 @@ export function Quality({ found, items, onShow }: QualityProps) {
                   {nameOf(each)}
                   {typeof each.value === "number" ? `: ${format.number(each.value, 1)}` : ""}
                 </Text>
-                <Quote text={each.evidence} idx={turnOf(items, each.evidence)} onShow={onShow} />
+                <Quote text={each.evidence} idx={turnOf(items, each.evidence, each.idx)} onShow={onShow} />
               </div>
             </Group>
           </li>

@@ -12,7 +12,7 @@ import { memo } from "react";
 import { Link } from "react-router";
 import { mayAct } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
-import { isOpen, kindTexts, type Listed, namesOf } from "./kinds";
+import { headOf, isOpen, kindTexts, type Listed } from "./kinds";
 import classes from "./list.module.css";
 
 const texts: Texts<{
@@ -64,7 +64,8 @@ export const Row = memo(function Row({ found, onDelete }: RowProps) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
   const format = useFormat();
-  const title = namesOf(found.speakers) || found.request_record_id || kinds.nobody;
+  const { first, second } = headOf(found);
+  const title = first || kinds.nobody;
   const start = found.passage?.start_ms;
   const to = `/communications/${found.id}${start === null || start === undefined ? "" : `?at=${start}`}`;
   const text = found.passage?.text ?? found.summary_text ?? found.opening;
@@ -100,6 +101,11 @@ export const Row = memo(function Row({ found, onDelete }: RowProps) {
             </Badge>
           )}
         </Group>
+        {second && (
+          <Text size="xs" c="var(--soft)" truncate>
+            {second}
+          </Text>
+        )}
         <Text size="sm" c="var(--soft)" lineClamp={2} mt={2}>
           {text ?? (state ? "" : t.empty)}
         </Text>

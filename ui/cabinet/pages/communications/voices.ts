@@ -49,16 +49,28 @@ const plain = (text: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
 
-/** The turn that a quotation comes from; null where it is in none any more. */
-export function turnOf(items: Item[], quotation: string): number | null {
+/** Whole words alone: "da" is none of the words of "data". */
+const holds = (text: string, words: string) => ` ${text} `.includes(` ${words} `);
+
+const HEAD_WORDS = 5;
+/** Shorter turns ("Yes", "Thank you") begin too many quotations by chance. */
+const LEAST_WORDS = 3;
+
+/** The turn that a quotation comes from: the one where it was `found`, if it still stands there, since the same words
+ * may be said twice; null where it is in none any more. */
+export function turnOf(items: Item[], quotation: string, found: number | null = null): number | null {
+  const known = items.filter((item) => item.idx === found);
+  const there = known[0]?.idx ?? null;
   const wanted = plain(quotation);
-  if (!wanted) return null;
-  const whole = items.find((item) => plain(item.text).includes(wanted));
+  if (!wanted) return there;
+  const turns = [...known, ...items].map((item) => ({ idx: item.idx, text: plain(item.text) }));
+  const whole = turns.find((turn) => holds(turn.text, wanted));
   if (whole) return whole.idx;
   // Words that go over more than one turn begin in one.
-  const head = wanted.split(" ").slice(0, 5).join(" ");
-  const begun = items.find(
-    (item) => plain(item.text).includes(head) || (item.text && wanted.startsWith(plain(item.text))),
-  );
-  return begun?.idx ?? null;
+  const head = wanted.split(" ").slice(0, HEAD_WORDS).join(" ");
+  const begun =
+    turns.find((turn) => holds(turn.text, head)) ??
+    turns.find((turn) => turn.text.split(" ").length >= LEAST_WORDS && `${wanted} `.startsWith(`${turn.text} `));
+  // Corrected since, it may be in no turn any more.
+  return begun?.idx ?? there;
 }

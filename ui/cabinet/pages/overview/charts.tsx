@@ -222,6 +222,9 @@ export function ReplyCard({ data, period }: ChartProps) {
 const shownMinutes = (minutes: unknown, format: Format) =>
   typeof minutes === "number" ? format.length(minutes * 60) : "—";
 
+/** Those that quality control gave a score. */
+const JUDGED = { score_from: "0" };
+
 /** The average score of quality control; stretches in which nothing was judged leave no gap. */
 export function QualityCard({ data, period, leads = true }: ChartProps & { leads?: boolean }) {
   const t = useTexts(texts);
@@ -273,11 +276,11 @@ export function QualityCard({ data, period, leads = true }: ChartProps & { leads
             height={220}
             onPick={({ dataIndex }) => {
               const row = rows[dataIndex];
-              if (row) void navigate(listPath(row));
+              if (row) void navigate(listPath(row, JUDGED));
             }}
           />
           <FiguresTable
-            to={listPath}
+            to={(row) => listPath(row, JUDGED)}
             rows={rows.filter((row) => row.figures.qc_score_pct !== null)}
             columns={[{ name: t.score, value: (figures) => format.percent(figures.qc_score_pct, 1) }]}
           />

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { hasFeature } from "../../app/session";
+import type { Stream } from "../cameras/kinds";
 import type { Period } from "./period";
 
 export type Metrics = components["schemas"]["PeriodMetrics"];
@@ -35,10 +36,21 @@ export function useSignals(period: Period) {
   });
 }
 
+const STREAMS_A_PAGE = 100;
+
+/** All cameras of the account: how many of them are online is told of all. */
 export function useStreams() {
   return useQuery({
-    queryKey: ["streams"],
-    queryFn: () => read(api.GET("/vision/v1/streams", { params: { query: { limit: 100 } } })),
+    queryKey: ["streams", "all"],
+    queryFn: async () => {
+      const items: Stream[] = [];
+      for (;;) {
+        const query = { limit: STREAMS_A_PAGE, offset: items.length };
+        const page = await read(api.GET("/vision/v1/streams", { params: { query } }));
+        items.push(...page.items);
+        if (!page.items.length || items.length >= page.pagination.total) return { items };
+      }
+    },
     enabled: hasFeature("vision"),
   });
 }

@@ -100,7 +100,7 @@ export function Tiles({ data, period, overdue }: { data: Metrics; period: Period
         value={format.number(total.commitments)}
         change={changed(total.commitments, before.commitments, format.number, null)}
         note={overdue ? format.count(overdue, t.overdue) : overdue === 0 ? t.noOverdue : ""}
-        to="/promises"
+        to={`/promises?state=all&from=${period.from}&to=${period.to}`}
       />
     </SimpleGrid>
   );

@@ -1,6 +1,6 @@
-import { Anchor, Avatar, Badge, Button, Group, Select, Table, Text, TextInput } from "@mantine/core";
+import { Anchor, Avatar, Badge, Button, Group, Select, Table, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { useDebouncedValue, useMediaQuery } from "@mantine/hooks";
-import { IconSearch, IconUsers } from "@tabler/icons-react";
+import { IconArrowDown, IconArrowUp, IconSearch, IconUsers } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useSearchParams } from "react-router";
@@ -73,6 +73,8 @@ const texts: Texts<{
 const PAGE = 50;
 const WAIT_MS = 250;
 type Found = components["schemas"]["SpeakerItem"];
+const ORDERS = ["last_contact", "name"] as const;
+type Order = (typeof ORDERS)[number];
 
 export default function PeoplePage() {
   const t = useTexts(texts);
@@ -102,7 +104,18 @@ export default function PeoplePage() {
       },
       { replace: true, preventScrollReset: true },
     );
-  const found = usePeople(query, role);
+  const order = ORDERS.find((each) => each === params.get("order")) ?? "last_contact";
+  const setOrder = (value: Order) =>
+    setParams(
+      (old) => {
+        const next = new URLSearchParams(old);
+        if (value === "last_contact") next.delete("order");
+        else next.set("order", value);
+        return next;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  const found = usePeople(query, role, PAGE, order);
   const people = found.data?.pages.flatMap((page) => page.items) ?? [];
   const isNarrowed = Boolean(query || role);
   return (
@@ -145,7 +158,7 @@ export default function PeoplePage() {
             {isNarrowed ? t.nobodyText : t.emptyText}
           </Empty>
         )}
-        {people.length > 0 && <People people={people} />}
+        {people.length > 0 && <People people={people} order={query ? null : order} onOrder={setOrder} />}
         {found.hasNextPage && (
           <Group justify="center" mt="md">
             <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
@@ -159,14 +172,15 @@ export default function PeoplePage() {
 }
 
 /** Pages of people; also for whoever looks for another one. */
-export function usePeople(query: string, role: Role | null, limit = PAGE) {
+export function usePeople(query: string, role: Role | null, limit = PAGE, order: Order = "last_contact") {
   return useInfiniteQuery({
-    queryKey: ["people", query, role, limit],
+    queryKey: ["people", query, role, limit, order],
     queryFn: ({ pageParam }) =>
       read(
         api.POST("/public/v1/tools/search_speakers", {
           body: {
             limit,
+            order,
             ...(query ? { query } : {}),
             ...(role ? { role } : {}),
             ...(pageParam ? { cursor: pageParam } : {}),
@@ -179,7 +193,14 @@ export function usePeople(query: string, role: Role | null, limit = PAGE) {
   });
 }
 
-function People({ people }: { people: Found[] }) {
+interface PeopleProps {
+  people: Found[];
+  /** Null where who fits best comes first. */
+  order: Order | null;
+  onOrder: (order: Order) => void;
+}
+
+function People({ people, order, onOrder }: PeopleProps) {
   const t = useTexts(texts);
   const s = useTexts(shared);
   const roleNames = useTexts(roles);
@@ -190,11 +211,15 @@ function People({ people }: { people: Found[] }) {
       {!isPhone && (
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{s.name}</Table.Th>
+            <Sorted by="name" order={order} onOrder={onOrder}>
+              {s.name}
+            </Sorted>
             <Table.Th>{t.role}</Table.Th>
             <Table.Th>{t.department}</Table.Th>
             <Table.Th ta="right">{t.count}</Table.Th>
-            <Table.Th>{t.last}</Table.Th>
+            <Sorted by="last_contact" order={order} onOrder={onOrder}>
+              {t.last}
+            </Sorted>
           </Table.Tr>
         </Table.Thead>
       )}
@@ -254,5 +279,29 @@ function People({ people }: { people: Found[] }) {
         })}
       </Table.Tbody>
     </Table>
+  );
+}
+
+interface SortedProps {
+  by: Order;
+  order: Order | null;
+  onOrder: (order: Order) => void;
+  children: string;
+}
+
+/** The head of a column that the list can be in the order of. */
+function Sorted({ by, order, onOrder, children }: SortedProps) {
+  const isIts = by === order;
+  const [direction, Arrow] =
+    by === "name" ? (["ascending", IconArrowUp] as const) : (["descending", IconArrowDown] as const);
+  return (
+    <Table.Th aria-sort={isIts ? direction : undefined}>
+      <UnstyledButton fz="inherit" fw="inherit" onClick={() => onOrder(by)} disabled={order === null}>
+        <Group component="span" gap={4} wrap="nowrap">
+          {children}
+          {isIts && <Arrow size={14} aria-hidden />}
+        </Group>
+      </UnstyledButton>
+    </Table.Th>
   );
 }

@@ -23,19 +23,23 @@ export function PersonPromises({ person }: { person: Person }) {
         }),
       ),
   });
+  // Those that were kept among them.
+  const all = (
+    <Anchor component={Link} to={`/promises?state=all&speaker=${person.id}`} size="sm">
+      {t.allPromises}
+    </Anchor>
+  );
   return (
     <Loaded query={found}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty icon={<IconChecklist size={36} stroke={1.4} aria-hidden />} title={t.noPromises} />
+          <Empty icon={<IconChecklist size={36} stroke={1.4} aria-hidden />} title={t.noPromises} action={all} />
         ) : (
           <>
             {items.map((item) => (
               <PromiseRow key={item.id} item={item} />
             ))}
-            <Anchor component={Link} to={`/promises?maker=${person.id}`} size="sm">
-              {t.allPromises}
-            </Anchor>
+            {all}
           </>
         )
       }

@@ -11,6 +11,7 @@ import { Page } from "../../parts/page";
 import { Pages } from "../../parts/pages";
 import { Empty, Loaded, Waiting } from "../../parts/states";
 import { Maker } from "./maker";
+import { Narrowed } from "./narrowed";
 import classes from "./promises.module.css";
 import { PromiseRow } from "./row";
 import { STATES, type State, texts } from "./texts";
@@ -26,6 +27,8 @@ export default function PromisesPage() {
   const asked = STATES.find((state) => state === params.get("state"));
   const side = SIDES.find((each) => each === params.get("side")) ?? "all";
   const maker = params.get("maker");
+  const speaker = params.get("speaker");
+  const [from, to] = [params.get("from"), params.get("to")];
   const offset = Math.max(0, Number(params.get("offset")) || 0);
   const [typed, setTyped] = useState(params.get("query") ?? "");
   const [query] = useDebouncedValue(typed.trim(), WAIT_MS);
@@ -48,11 +51,11 @@ export default function PromisesPage() {
   }, [query]);
   const clear = () => {
     setTyped("");
-    set({ side: null, maker: null, query: null });
+    set({ side: null, maker: null, speaker: null, from: null, to: null, query: null });
   };
   const state = asked ?? "week";
   const found = useQuery({
-    queryKey: ["commitments", state, side, maker, query, offset],
+    queryKey: ["commitments", state, side, maker, speaker, from, to, query, offset],
     queryFn: () =>
       read(
         api.GET("/public/v1/commitments", {
@@ -63,6 +66,9 @@ export default function PromisesPage() {
               offset,
               ...(side === "all" ? {} : { side }),
               ...(maker ? { maker_id: maker } : {}),
+              ...(speaker ? { speaker_id: speaker } : {}),
+              ...(from ? { from } : {}),
+              ...(to ? { to } : {}),
               ...(query ? { query } : {}),
             },
           },
@@ -70,7 +76,7 @@ export default function PromisesPage() {
       ),
     placeholderData: (old) => old,
   });
-  const isNarrowed = Boolean(query || maker || side !== "all");
+  const isNarrowed = Boolean(query || maker || speaker || from || to || side !== "all");
   return (
     <Page title={t.title} lead={t.lead}>
       <div className={classes.states}>
@@ -111,6 +117,7 @@ export default function PromisesPage() {
             onChange={(value) => set({ side: value === "all" ? null : value })}
           />
         </Group>
+        <Narrowed speaker={speaker} from={from} to={to} onClear={set} />
         <Loaded query={found} waiting={<Waiting lines={5} height={48} />}>
           {({ items, pagination }) =>
             items.length === 0 ? (

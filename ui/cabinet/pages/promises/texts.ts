@@ -1,7 +1,7 @@
 import type { Forms } from "../../i18n/format";
 import type { Texts } from "../../i18n/language";
 
-export const STATES = ["overdue", "week", "later", "no_date", "done"] as const;
+export const STATES = ["overdue", "week", "later", "no_date", "done", "all"] as const;
 export type State = (typeof STATES)[number];
 
 export const texts: Texts<{
@@ -15,6 +15,9 @@ export const texts: Texts<{
   anyPerson: string;
   nobody: string;
   clear: string;
+  made: (from: string, to: string) => string;
+  of: (name: string) => string;
+  without: (what: string) => string;
   empty: Record<State, string>;
   emptyText: string;
   nothing: string;
@@ -37,7 +40,7 @@ export const texts: Texts<{
   en: {
     title: "Promises",
     lead: "What was promised in conversations, found by itself with its deadline. Tick off what was kept.",
-    states: { overdue: "Overdue", week: "Next 7 days", later: "Later", no_date: "No date", done: "Done" },
+    states: { overdue: "Overdue", week: "Next 7 days", later: "Later", no_date: "No date", done: "Done", all: "All" },
     search: "Words of the promise",
     side: "Whose",
     sides: { all: "All", ours: "Ours", theirs: "Theirs" },
@@ -45,12 +48,16 @@ export const texts: Texts<{
     anyPerson: "Anybody",
     nobody: "Nobody",
     clear: "Clear the filters",
+    made: (from, to) => `Made from ${from} to ${to}`,
+    of: (name) => `By or to ${name}`,
+    without: (what) => `Without: ${what}`,
     empty: {
       overdue: "Nothing is overdue",
       week: "Nothing is due in the next 7 days",
       later: "Nothing lies further ahead",
       no_date: "Every promise has its day",
       done: "Nothing was marked as done yet",
+      all: "Nothing was promised yet",
     },
     emptyText: "Promises are found in calls, chats and mails as they are analysed.",
     nothing: "Nothing fits these filters",
@@ -79,6 +86,7 @@ export const texts: Texts<{
       later: "Позже",
       no_date: "Без срока",
       done: "Выполнено",
+      all: "Все",
     },
     search: "Слова из обещания",
     side: "Чьи",
@@ -87,12 +95,16 @@ export const texts: Texts<{
     anyPerson: "Кто угодно",
     nobody: "Никого",
     clear: "Сбросить условия",
+    made: (from, to) => `Обещано с ${from} по ${to}`,
+    of: (name) => `Кто или кому: ${name}`,
+    without: (what) => `Без условия «${what}»`,
     empty: {
       overdue: "Просроченного нет",
       week: "На ближайшие 7 дней ничего нет",
       later: "Дальше ничего не обещано",
       no_date: "У каждого обещания есть срок",
       done: "Пока ничего не отмечено",
+      all: "Пока ничего не обещано",
     },
     emptyText: "Обещания находятся в звонках, чатах и письмах при анализе.",
     nothing: "По этим условиям ничего нет",

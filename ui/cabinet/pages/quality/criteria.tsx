@@ -7,6 +7,7 @@ import type { components } from "../../api/schema/public";
 import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Failure, Waiting } from "../../parts/states";
+import { turnOf } from "../communications/voices";
 import type { Period } from "../overview/period";
 import classes from "./quality.module.css";
 import { useRanks } from "./ranks";
@@ -92,14 +93,10 @@ function Example({ row, communicationId }: { row: Ranked; communicationId: strin
   const evidence = useQuery({
     queryKey: ["evidence", communicationId, row.id],
     queryFn: async () => {
-      const judged = await read(
-        api.POST("/public/v1/tools/get_qc_evaluation", { body: { communication_id: communicationId } }),
-      );
-      const quote = judged.criteria?.find((each) => each.code === row.id)?.evidence;
-      if (!quote) return { quote: null, idx: null };
       const whole = await read(api.GET("/public/v1/communications", { params: { query: { id: communicationId } } }));
-      const turn = whole.content?.find((each) => each.text?.includes(quote));
-      return { quote, idx: turn?.idx ?? null };
+      const judged = whole.qc_evaluation?.criteria.find((each) => each.code === row.id);
+      if (!judged?.evidence) return { quote: null, idx: null };
+      return { quote: judged.evidence, idx: turnOf(whole.content ?? [], judged.evidence, judged.idx) };
     },
   });
   if (evidence.isPending) return <Waiting lines={1} />;

@@ -9,10 +9,14 @@ export function dayStart(day: string, zone: string): string {
   return new Date(at).toISOString();
 }
 
+/** The moment at which the day after a day begins in a time zone: when the day is over. */
+export function dayOver(day: string, zone: string): string {
+  return dayStart(new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10), zone);
+}
+
 /** The last millisecond of a day in a time zone. */
 export function dayEnd(day: string, zone: string): string {
-  const next = new Date(Date.parse(`${day}T00:00:00Z`) + DAY_MS).toISOString().slice(0, 10);
-  return new Date(Date.parse(dayStart(next, zone)) - 1).toISOString();
+  return new Date(Date.parse(dayOver(day, zone)) - 1).toISOString();
 }
 
 /** How many milliseconds clocks of the zone are ahead of UTC at a moment. */
@@ -29,6 +33,7 @@ function offsetAt(at: number, zone: string): number {
     second: "2-digit",
   }).formatToParts(whole);
   const of = (type: string) => parts.find((part) => part.type === type)?.value ?? "00";
-  const clock = `${of("year")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}:${of("second")}Z`;
+  // A year that is being typed has fewer digits.
+  const clock = `${of("year").padStart(4, "0")}-${of("month")}-${of("day")}T${of("hour")}:${of("minute")}:${of("second")}Z`;
   return Date.parse(clock) - whole;
 }
