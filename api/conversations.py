@@ -42,9 +42,12 @@ class TakeoverBody(Body):
 
 
 class OperatorMessage(Body):
+    """`operator_name` is who writes, where that is not who took the conversation over."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: OperatorText
+    operator_name: OperatorName | None = None
 
 
 class LastMessage(BaseModel):
@@ -162,7 +165,14 @@ def answer_conversation(call: Call[NoInput, OperatorMessage]) -> ConversationMes
     def keep(connection: Connection, turn: widget.Turn) -> None:
         call.keep(connection, message_of(turn), 201)
 
-    turn = conversations.say(call.services.database, call.tenant_id, conversation_id, call.body.text, also=keep)
+    turn = conversations.say(
+        call.services.database,
+        call.tenant_id,
+        conversation_id,
+        call.body.text,
+        author=(call.body.operator_name or "").strip() or None,
+        also=keep,
+    )
     return message_of(turn)
 
 

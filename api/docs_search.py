@@ -16,11 +16,10 @@ from starlette.routing import BaseRoute, Route
 from api.descriptions import OPERATIONS, TITLES
 from api.errors import error_response
 from api.http import Operation
-from api.limits import enforce_limit
+from api.limits import counted_address, enforce_limit
 from api.openapi import tag_of
 from api.pages import page
 from api.services import Services
-from api.widget_access import address_of
 from mcp_server.product_docs import ProductDocs
 from rag.index import Filter, Point
 from rag.search import Found, Searcher
@@ -123,7 +122,7 @@ def routes(layers: Layers) -> list[BaseRoute]:
     def search(request: Request) -> Response:
         database = request.app.state.services.database
         try:
-            enforce_limit(database, f"docs-search:{address_of(request)}", SEARCHES_A_MINUTE, request=request)
+            enforce_limit(database, f"docs-search:{counted_address(request)}", SEARCHES_A_MINUTE, request=request)
         except RateLimited as error:
             return error_response(error, "/")
         query = " ".join(request.query_params.get("q", "").replace("\x00", " ").split())[:MOST_QUERY_CHARACTERS]

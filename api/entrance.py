@@ -15,11 +15,10 @@ from accounts import links, mail, sign_in
 from accounts.clients import normal_email
 from accounts.links import NewSession
 from api.browser_session import cookie_name, is_from_elsewhere, session_of, set_cookie
-from api.limits import enforce_limit
+from api.limits import counted_address, enforce_limit
 from api.page_texts import TEXTS
 from api.pages import form_of, language_of, notice, page
 from api.services import Services
-from api.widget_access import address_of
 from store import operators
 from store.accounts import Tenant
 from store.errors import InvalidRequest, RateLimited, UpstreamFailed
@@ -64,7 +63,7 @@ async def ask_for_link(request: Request) -> Response:
         return _form(request, status=400, leads_to=leads_to, typed=typed, wrong=True)
     assert email is not None
     try:
-        await run_in_threadpool(_enforce_limits, services, address_of(request), email)
+        await run_in_threadpool(_enforce_limits, services, counted_address(request), email)
     except RateLimited as error:
         answer = notice(language, "too_many_links", status=429, tone="wait")
         answer.headers["Retry-After"] = str(error.retry_after_s)

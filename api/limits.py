@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from dataclasses import replace
@@ -9,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
 
+from api.proxies import address_of
 from store import limits
 from store.database import Database
 from store.errors import RateLimited
@@ -48,6 +50,18 @@ class _Shares:
 
 
 _shares: WeakKeyDictionary[Database, _Shares] = WeakKeyDictionary()
+
+
+def counted_address(request: Request) -> str:
+    """Of whom a limit of addresses counts. A home has a whole /64 of IPv6, so that counts as one."""
+    text = address_of(request)
+    try:
+        address = ipaddress.ip_address(text.split("%")[0])
+    except ValueError:
+        return text
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
+    return text
 
 
 def forget_old_windows(database: Database) -> None:

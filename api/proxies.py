@@ -10,7 +10,14 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable
 
+from starlette.requests import Request
+
 from accounts.partners import normal_network
+
+
+def address_of(request: Request) -> str:
+    """Whose request it is, past the trusted proxies."""
+    return request.client.host if request.client else "unknown"
 
 
 def trusted_proxies(texts: Iterable[str]) -> list[str]:

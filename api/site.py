@@ -35,7 +35,8 @@ SHARED_HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 LOADER = "widget.js"
-LOADER_CACHE = "public, max-age=300, stale-while-revalidate=86400"
+LOADER_CACHE = "public, max-age=300"
+"""Not shown stale while it is asked for again: the files that a loader names go with its release."""
 ASSETS_CACHE = "public, max-age=31536000, immutable"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
 import structlog
+from anyio.to_thread import run_sync
 from pydantic import BaseModel
 from pydantic_core import to_json
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -22,6 +23,10 @@ PING_S = 15
 LAST_WORDS_S = 3.0
 """So long a stream has for its last event when the server stops."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+Addresses = Mapping[str, str]
+"""Where documents are loaded from, by their ids."""
+FindAddresses = Callable[[Sequence[str]], Addresses]
 
 log = structlog.get_logger(__name__)
 
@@ -50,9 +55,10 @@ def context_of(done: Done) -> Context:
     return Context(communications=by_kind["communication"], documents=by_kind["document"], memory=by_kind["memory"])
 
 
-def citations_of(context: dict[str, Any]) -> list[dict[str, Any]]:
-    """The sources of an answer in the order of their numbers, as much of each as is shown beside it."""
-    found = []
+def citations_of(context: dict[str, Any], addresses: Addresses | None = None) -> list[dict[str, Any]]:
+    """The sources of an answer in the order of their numbers, as much of each as is shown beside it; with `addresses`
+    each has its `source_url`, which visitors may open, unlike `url`."""
+    found: list[dict[str, Any]] = []
     for kind, items in (("document", "documents"), ("communication", "communications"), ("memory", "memory")):
         for item in context[items]:
             title = item.get("title") or item.get("speaker_name") or ""
@@ -67,7 +73,14 @@ def citations_of(context: dict[str, Any]) -> list[dict[str, Any]]:
                     "snippet": snippet,
                 }
             )
+            if addresses is not None:
+                found[-1]["source_url"] = addresses.get(item.get("document_id", ""))
     return sorted(found, key=lambda item: int(item["citation"]))
+
+
+def cited_documents(context: dict[str, Any]) -> list[str]:
+    """Their ids."""
+    return [str(item["document_id"]) for item in context["documents"]]
 
 
 def last_event_id(request: Request) -> int:
@@ -104,14 +117,20 @@ async def live(events: AsyncGenerator[Event, None], request_id: str) -> AsyncGen
                 yield sse(numbered, request_id)
 
 
-async def followed(answer: Answer, *, after: int = 0) -> AsyncGenerator[ServerSentEvent, None]:
+async def followed(
+    answer: Answer, *, after: int = 0, find: FindAddresses | None = None
+) -> AsyncGenerator[ServerSentEvent, None]:
     """An answer that goes on by itself, from event number `after` + 1 on; `about` has its `request_id`, and what its
-    end tells besides."""
+    end tells besides. `find` gives the documents' addresses."""
     about = dict(answer.about)
     request_id = str(about.pop("request_id"))
     async with aclosing(answer.follow(after)) as events:
         async for numbered in events:
-            yield sse(numbered, request_id, **about)
+            if find is not None and isinstance(numbered.event, Cited):
+                context = context_of(numbered.event.done).model_dump(mode="json")
+                yield await _cited(numbered.number, context, find)
+            else:
+                yield sse(numbered, request_id, **about)
 
 
 def whole(answer: Answer, request_id: str, done: Done) -> Response:
@@ -122,11 +141,18 @@ def whole(answer: Answer, request_id: str, done: Done) -> Response:
     return Response(body, media_type="text/event-stream", headers=HEADERS)
 
 
-async def replayed(stored: dict[str, Any], *, after: int = 0, **extra: Any) -> AsyncGenerator[ServerSentEvent, None]:
+async def replayed(
+    stored: dict[str, Any], find: FindAddresses, *, after: int = 0, **extra: Any
+) -> AsyncGenerator[ServerSentEvent, None]:
     """An answer that was kept: its whole text at once, then its end."""
     yield _event(after + 1, "text", {"delta": stored["markdown"], "offset": 0})
-    yield _event(after + 2, "citations", {"items": citations_of(stored["context"])})
+    yield await _cited(after + 2, stored["context"], find)
     yield _event(after + 3, "done", {**stored, **extra})
+
+
+async def _cited(number: int, context: dict[str, Any], find: FindAddresses) -> ServerSentEvent:
+    addresses = await run_sync(find, cited_documents(context))
+    return _event(number, "citations", {"items": citations_of(context, addresses)})
 
 
 def sse(numbered: Numbered, request_id: str, **extra: Any) -> ServerSentEvent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from typing import Any, Literal
 
@@ -15,12 +14,11 @@ from starlette.routing import BaseRoute, Route
 
 from api.fields import UtcTime
 from api.http import json_response
-from api.limits import enforce_limit
+from api.limits import counted_address, enforce_limit
 from api.media import StoredFile, send_file
 from api.multipart import Form, is_multipart, receive_form
 from api.services import Services
 from api.speech_tasks import Segment
-from api.widget_access import address_of
 from ingest import trials as work
 from ingest.call_charges import believable_ms
 from ingest.call_sources import probe_blob
@@ -143,15 +141,8 @@ def _give_back(services: Services, address: str) -> None:
 
 
 def _address_hash(services: Services, request: Request) -> str:
-    """Of whom the limit counts: no address is written down. A home has a whole /64 of IPv6, so that counts as one."""
-    text = address_of(request)
-    try:
-        address = ipaddress.ip_address(text.split("%")[0])
-    except ValueError:
-        return services.keyring.hash(f"trial:{text}")
-    if isinstance(address, ipaddress.IPv6Address):
-        text = str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
-    return services.keyring.hash(f"trial:{text}")
+    """Of whom the limit counts: no address is written down."""
+    return services.keyring.hash(f"trial:{counted_address(request)}")
 
 
 def _probe(services: Services, key: str, form: Form) -> AudioInfo:

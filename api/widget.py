@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -21,6 +21,7 @@ from api.chat import MessageText
 from api.fields import UtcTime, Uuid
 from api.http import json_response, parse_json, parse_query, read_body
 from api.services import Services
+from api.streams import Addresses
 from api.widget_access import Visitor, open_chat, visitor_of
 from chat import conversations
 from chat.agent import scope_of
@@ -28,7 +29,8 @@ from chat.answers import State
 from chat.billing import billed, hold_message
 from chat.contract import Message
 from chat.conversations import Accepted
-from store import space_access
+from store import document_lists, space_access
+from store.database import Database
 from store.errors import InvalidRequest, NotFound, ParleyError, Unavailable
 from store.ids import new_id, parse_id
 from store.widget import Turn
@@ -253,8 +255,9 @@ async def _events(
 ) -> AsyncGenerator[ServerSentEvent, None]:
     """The answer to a message: in work here, or in another process, or ended."""
     answer = services.answers.get(answer_key(turn))
+    find = partial(_find_addresses, services.database, visitor.tenant.id)
     if answer is not None and (accepted is None or accepted.next in ("ask", "wait")):
-        async for event in streams.followed(answer, after=after):
+        async for event in streams.followed(answer, after=after, find=find):
             yield event
         return
     reply = accepted.reply if accepted is not None else None
@@ -272,8 +275,13 @@ async def _events(
         if reply is None:
             await anyio.sleep(POLL_S)
     assert reply.answer is not None, "an agent's turn has its answer"
-    async for event in streams.replayed(reply.answer, after=after, reply_id=reply.id, handed_over=False):
+    async for event in streams.replayed(reply.answer, find, after=after, reply_id=reply.id, handed_over=False):
         yield event
+
+
+def _find_addresses(database: Database, tenant_id: str, document_ids: Sequence[str]) -> Addresses:
+    with database.read() as connection:
+        return document_lists.addresses_of(tenant_id, connection, document_ids)
 
 
 async def follow_message(request: Request) -> Response:
@@ -314,10 +322,13 @@ def read_messages(request: Request) -> Response:
             operator_name=conversation.operator_name,
             person_requested=conversation.person_requested_at is not None,
         )
-    return json_response(Conversation(items=[message_of(turn) for turn in turns], state=state))
+    cited = {each for turn in turns if turn.answer for each in streams.cited_documents(turn.answer["context"])}
+    addresses = _find_addresses(services.database, visitor.tenant.id, list(cited)) if cited else {}
+    return json_response(Conversation(items=[message_of(turn, addresses) for turn in turns], state=state))
 
 
-def message_of(turn: Turn) -> ConversationMessage:
+def message_of(turn: Turn, addresses: Addresses | None = None) -> ConversationMessage:
+    """`addresses` are those of the documents that its answer cites."""
     return ConversationMessage(
         id=turn.id,
         role=turn.role,
@@ -326,7 +337,7 @@ def message_of(turn: Turn) -> ConversationMessage:
         status=turn.status,
         reply_to=turn.reply_to,
         author=turn.author,
-        citations=streams.citations_of(turn.answer["context"]) if turn.answer else [],
+        citations=streams.citations_of(turn.answer["context"], addresses) if turn.answer else [],
         feedback=turn.feedback,
     )
 

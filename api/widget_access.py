@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from accounts.keys import Keyring
 from api.http import bearer_token
+from api.limits import counted_address
+from api.proxies import address_of
 from api.services import Services
 from mcp_server.tools.periods import day_start
 from store import accounts, chats, limits, widget_abuse
@@ -76,7 +78,7 @@ def open_chat(services: Services, request: Request, public_key: str) -> tuple[Te
     with services.database.read() as connection:
         chat = chats.find_by_public_key(connection, public_key)
         tenant = accounts.get_tenant(chat.tenant_id, connection) if chat else None
-    _limit(services, request, chat, "address", address_of(request))
+    _limit(services, request, chat, "address", counted_address(request))
     if chat is None or tenant is None or "chat" not in tenant.features:
         raise NotFound("No such chat.")
     _check_origin(services, request, tenant, chat)
@@ -88,13 +90,13 @@ def visitor_of(services: Services, request: Request) -> Visitor:
     token = bearer_token(request, allow_header=False)
     claims = services.keyring.open_token(TOKEN_PURPOSE, token) if token else None
     if claims is None:
-        _limit(services, request, None, "address", address_of(request))
+        _limit(services, request, None, "address", counted_address(request))
         raise NotAuthenticated("The visitor's token is missing, wrong or expired.", code="invalid_visitor_token")
     with services.database.read() as connection:
         tenant = accounts.get_tenant(claims["tenant"], connection)
         chat = chats.get(claims["tenant"], connection, claims["chat"])
     _limit(services, request, chat, "visitor", str(claims["conversation"]))
-    _limit(services, request, chat, "address", address_of(request))
+    _limit(services, request, chat, "address", counted_address(request))
     if tenant is None or chat is None or not chat.is_active or "chat" not in tenant.features:
         raise NotFound("No such chat.")
     if claims.get("key") != chat.public_key:
@@ -126,7 +128,10 @@ def count_request(services: Services, request: Request, chat: Chat) -> None:
     """Counts a wish for a person against its address: each tells the account. Raises RateLimited."""
     with services.database.write(durable=False) as connection:
         window = limits.hit(
-            connection, f"widget-person:{chat.id}:{address_of(request)}", limit=PERSON_REQUESTS_AN_HOUR, window_s=3600
+            connection,
+            f"widget-person:{chat.id}:{counted_address(request)}",
+            limit=PERSON_REQUESTS_AN_HOUR,
+            window_s=3600,
         )
     if window.is_over:
         if window.count == PERSON_REQUESTS_AN_HOUR + 1:
@@ -155,10 +160,6 @@ def check_captcha(services: Services, request: Request, chat: Chat, token: str |
     if not is_right:
         _note(services, request, chat, "captcha")
         raise NotPermitted("The captcha was not solved.", code="captcha_failed", param="captcha")
-
-
-def address_of(request: Request) -> str:
-    return request.client.host if request.client else "unknown"
 
 
 def forget_refusals(database: Database, kept_days: int) -> None:

@@ -30,6 +30,7 @@ STALE_S = 15.0
 """An answer of which its process has said nothing for so long is nobody's any more."""
 INDEX_AFTER_S = 5.0
 PERSON_REQUESTED = "conversation.person_requested"
+CONTACT_LEFT = "conversation.contact_left"
 _TITLE_CHARACTERS = 120
 _LABELS: dict[Role, str] = {"visitor": VISITOR_LABEL, "agent": AGENT_LABEL, "operator": OPERATOR_LABEL}
 
@@ -199,15 +200,16 @@ def say(
     conversation_id: str,
     text: str,
     *,
+    author: str | None = None,
     also: Callable[[Connection, Turn], None] | None = None,
 ) -> Turn:
-    """The operator's message; `also` runs in its transaction. Raises NotFound, and Conflict where the agent has the
-    conversation."""
+    """The message of an operator, of the one who took the conversation over where no `author` is named; `also` runs in
+    its transaction. Raises NotFound, and Conflict where the agent has the conversation."""
     with database.write() as connection:
         conversation = _locked(tenant_id, connection, conversation_id)
         if conversation.operator_name is None:
             raise Conflict("Take the conversation over before you answer in it.", code="not_taken_over")
-        author = conversation.operator_name
+        author = author or conversation.operator_name
         turn = _add(tenant_id, connection, conversation, new_id(), "operator", text, "kept", author=author)
         if also is not None:
             also(connection, turn)
@@ -222,7 +224,8 @@ def request_person(
     contact: dict[str, str],
     message: str | None,
 ) -> None:
-    """The visitor asks for a person, and may say how to be reached; the account is told by its webhook."""
+    """The visitor asks for a person, and may say how to be reached; the account is told by its webhook, of a contact
+    that comes later too."""
     with database.write() as connection:
         title = message or contact.get("name") or contact.get("email") or contact.get("phone") or "—"
         conversation = _locked(tenant_id, connection, conversation_id, chat_id=chat_id, title=title)
@@ -236,15 +239,15 @@ def request_person(
             _add(tenant_id, connection, conversation, new_id(), "visitor", message, "kept")
         # One event a request: a visitor who asks again while nobody came is the same request.
         asked_at = values.get("person_requested_at")
-        delivery = None
+        event = subject = None
         if asked_at is not None and conversation.person_requested_at is None:
-            delivery = webhooks.emit(
-                tenant_id,
-                connection,
-                event=PERSON_REQUESTED,
-                subject=f"{conversation_id}:{asked_at.isoformat()}",
-                fields={"communication_id": conversation_id, "chat_id": chat_id},
-            )
+            event, subject = PERSON_REQUESTED, f"{conversation_id}:{asked_at.isoformat()}"
+        elif contact and not conversation.contact:
+            event, subject = CONTACT_LEFT, conversation_id
+        delivery = None
+        if event is not None and subject is not None:
+            told = {"communication_id": conversation_id, "chat_id": chat_id}
+            delivery = webhooks.emit(tenant_id, connection, event=event, subject=subject, fields=told)
     webhooks.start(delivery)
 
 

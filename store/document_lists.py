@@ -56,3 +56,11 @@ def updated_at_of(tenant_id: str, connection: Connection, document_ids: Sequence
         documents.c.tenant_id == tenant_id, documents.c.id.in_(document_ids)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def addresses_of(tenant_id: str, connection: Connection, document_ids: Sequence[str]) -> dict[str, str]:
+    """Where documents are loaded from, by their ids; uploads have no address."""
+    query = sa.select(documents.c.id, documents.c.url).where(
+        documents.c.tenant_id == tenant_id, documents.c.id.in_(document_ids), documents.c.url.is_not(None)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}

@@ -83,22 +83,24 @@ function closedLoader(): Plugin {
   };
 }
 
-// Names of fields that others read or write: the server's, and what is kept in the browser.
+// Names of fields that others read or write: the server's, what is kept in the browser, and what a loader of an earlier
+// release may hand over (launch.ts).
 const OUTER_NAMES = [
-  ...["header_title", "public_key", "expires_in", "message_id", "reply_to", "reply_id", "handed_over"],
+  ...["header_title", "public_key", "expires_in", "message_id", "reply_to", "reply_id", "handed_over", "source_url"],
   ...["taken_over", "operator_name", "person_requested", "ends_at_ms"],
   ...["rate_limit_error", "unavailable_error"],
+  ...["base", "key", "attributes", "frame", "shadow", "launcher", "loadTexts", "files"],
 ];
 
 // Names of fields that are the widget's own: those of several words, Preact's inner ones, and these. A name must not be a server's, nor a key
 // of `dataset`, nor one that is looked up by a string.
 const OWN_NAMES = new RegExp(
   `^([a-z]+(_[a-z]+)+|_[a-z]\\w*|${[
-    ...["conversation", "client", "entries", "visitor", "config", "failure", "launch", "launcher", "listener", "pacer"],
+    ...["conversation", "client", "entries", "visitor", "config", "failure", "launch", "listener", "pacer"],
     ...["asking", "heard", "shown", "said", "reason", "sources", "failures"],
     ...["amend", "amendAnswer", "answerOf", "questionOf", "entriesWithoutAnswer", "askAgain", "isComing", "startOver"],
     ...["askForPerson", "setUnread", "unread", "sendWaiting", "fetchConfig", "asVisitor", "dropToken", "become"],
-    ...["loadTexts", "rate", "steps", "kinds", "retry", "refresh", "dress", "beginning"],
+    ...["rate", "steps", "kinds", "retry", "refresh", "dress", "beginning"],
     ...["beginAnswer", "beginConversation", "onNetwork", "stopping", "answered", "changed", "emit"],
     ...["fail", "kept", "listeners", "loading", "draw", "press", "problem", "take", "waiting", "widget", "wrong"],
     ...["asked", "reading", "drawn", "follow", "look", "words", "setForm", "tick", "beginNow"],
@@ -116,7 +118,7 @@ function smallWidget(): Plugin {
         module: true,
         ecma: 2020,
         nameCache,
-        compress: { passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+        compress: { passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
         mangle: { properties: { regex: OWN_NAMES, reserved: OUTER_NAMES } },
       });
       return made.code ?? null;

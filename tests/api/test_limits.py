@@ -11,8 +11,9 @@ from pathlib import Path
 import httpx2
 import pytest
 import sqlalchemy as sa
+from starlette.requests import Request
 
-from api.limits import enforce_limit
+from api.limits import counted_address, enforce_limit
 from store import limits
 from store.database import Database
 from store.errors import RateLimited
@@ -126,3 +127,17 @@ def test_a_large_limit_is_taken_in_shares_and_never_exceeded(tmp_path: Path) -> 
     assert counted > limit
     first.close()
     second.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "counted"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("2001:db8:1:2:aaaa::7", "2001:db8:1:2::/64"),
+        ("fe80::7%eth0", "fe80::/64"),
+        ("a socket", "a socket"),
+    ],
+)
+def test_a_whole_network_of_ipv6_counts_as_one_address(address: str, counted: str) -> None:
+    assert counted_address(Request({"type": "http", "client": (address, 1)})) == counted

@@ -13,7 +13,7 @@ import pytest
 from accounts.keys import Keyring
 from api.widget_access import TOKEN_PURPOSE
 from chat.language import PHRASES
-from store import analysis, communications, index_work, speakers
+from store import analysis, communications, index_work, knowledge, speakers
 from store.analysis import NewItem
 from store.database import now
 from store.ids import new_id
@@ -98,6 +98,28 @@ def test_a_token_that_is_altered_expired_or_for_something_else_is_refused(page: 
     ):
         assert page.call("GET", MESSAGES, token=token).status_code == 401
         assert page.call("POST", MESSAGES, token=token, json={"text": "Hello"}).status_code == 401
+
+
+def test_a_source_has_the_address_that_its_document_was_loaded_from(page: Page) -> None:
+    account, token, message_id = page.account, page.visitor(), new_id()
+    document = account.add_document(account.new_space(), material.RETURNS.encode(), "returns.html")
+
+    def sources() -> list[dict[str, Any]]:
+        """Of the answer, which is begun, gone on with, replayed and read again."""
+        body = {"text": QUESTION, "id": message_id}
+        events = events_of(page.call("POST", MESSAGES, token=token, json=body))
+        (told,) = [data["items"] for name, data in events if name == "citations"]
+        assert page.messages(token)["items"][1]["citations"] == told
+        assert all("source_url" not in item for item in events[-1][1]["context"]["documents"])
+        return list(told)
+
+    assert [item["source_url"] for item in sources()] == [None]
+    with account.server.database.write() as connection:
+        this = knowledge.documents.c.id == document["id"]
+        connection.execute(knowledge.documents.update().where(this).values(url="https://shop.example/returns"))
+    (source,) = sources()
+    assert source["source_url"] == "https://shop.example/returns"
+    assert "/cabinet/documents/" in source["url"]
 
 
 @pytest.mark.proves("widget.messages.post", "widget.messages.get", "widget.stored")

@@ -19,6 +19,7 @@ from tests.contract.site_page import CONFIG, CONTACT, MESSAGES, VISITORS, Page, 
 from tests.support.captcha import SECRET, Captcha, serve_captcha
 from tests.support.server import Account, RunningServer
 
+PROXY = "127.9.9.9"
 SHOP, OTHER = "https://shop.example", "https://other.example"
 
 
@@ -202,7 +203,13 @@ def captcha() -> Iterator[Captcha]:
 @pytest.fixture(scope="module")
 def guarded_server(captcha: Captcha, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     folder: Path = tmp_path_factory.mktemp("captcha")
-    running = RunningServer(folder, captcha_verify_url=captcha.url, captcha_secret=SECRET, captcha_site_key="site-key")
+    running = RunningServer(
+        folder,
+        captcha_verify_url=captcha.url,
+        captcha_secret=SECRET,
+        captcha_site_key="site-key",
+        trusted_proxies=PROXY,
+    )
     try:
         yield running.start()
     finally:
@@ -234,3 +241,19 @@ def test_with_a_captcha_a_new_visitor_solves_one(
     finally:
         captcha.is_down = False
     assert ("captcha", page.origin) in refusals(account)
+
+
+def test_a_homes_addresses_of_ipv6_are_one_to_the_limits(
+    guarded_server: RunningServer, open_page: Callable[..., Page]
+) -> None:
+    proxy = open_page(guarded_server.new_client("homes"), address=PROXY)
+    most = guarded_server.settings.widget_requests_per_minute
+
+    def status_for(address: str) -> int:
+        return proxy.call("GET", MESSAGES, token="wrong", headers={"X-Forwarded-For": address}).status_code
+
+    statuses: list[int] = []
+    while 429 not in statuses and len(statuses) <= 2 * most:  # a minute may end meanwhile
+        statuses.append(status_for(f"2001:db8:1:2:{len(statuses):x}::1"))
+    assert set(statuses) == {401, 429}
+    assert status_for("2001:db8:1:3::1") == 401

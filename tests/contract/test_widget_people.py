@@ -64,6 +64,21 @@ def test_an_operator_takes_a_conversation_over_and_gives_it_back(page: Page) -> 
     assert [turn["label"] for turn in details["content"]] == roles
 
 
+def test_what_an_operator_says_has_the_name_of_who_says_it(page: Page) -> None:
+    account, token = page.account, page.visitor()
+    page.ask(token, "Hello")
+    conversation_id = only_conversation(account)["id"]
+    take_over(account, conversation_id, "Анна")
+    take_over(account, conversation_id, "Борис")
+
+    def say(**body: str) -> httpx2.Response:
+        return account.post(f"{LIST}/{conversation_id}/messages", json={"text": "Yes", **body})
+
+    assert (say().json()["author"], say(operator_name=" Анна ").json()["author"]) == ("Борис", "Анна")
+    assert [item["author"] for item in page.messages(token)["items"][2:]] == ["Борис", "Анна"]
+    assert say(operator_name=" ").status_code == 400
+
+
 def test_a_takeover_stops_the_answer_in_work_and_nothing_is_charged(
     model_server: RunningServer, scripted: ScriptedModel, open_page: Callable[..., Page]
 ) -> None:
@@ -137,6 +152,34 @@ def test_a_visitor_asks_for_a_person_and_the_account_is_told(
     take_over(account, conversation["id"])
     assert only_conversation(account)["person_requested_at"] is None
     assert get_described(account, LIST, wants_person="false")["items"] == []
+
+
+@pytest.mark.parametrize("is_taken_over", [False, True])
+def test_the_account_is_told_of_a_first_contact_that_comes_after_the_request(
+    telling_server: RunningServer, receiver: Receiver, open_page: Callable[..., Page], is_taken_over: bool
+) -> None:
+    account = telling_server.new_client(f"leaves a contact later {new_id()}")
+    path = f"/{new_id()}"
+    settings = {"webhook_url": receiver.url(path)}
+    assert account.request("PATCH", "/public/v1/settings", json=settings).status_code == 200
+    page = open_page(account)
+    token = page.visitor()
+    assert page.call("POST", CONTACT, token=token, json={}).status_code == 204
+    conversation = only_conversation(account)
+    if is_taken_over:
+        take_over(account, conversation["id"])
+    for body in ({}, {"phone": "+7 900 000-00-00"}, {"email": "ivan@example.com"}):
+        assert page.call("POST", CONTACT, token=token, json=body).status_code == 204
+    told = [each.json for each in receiver.wait(path, 3)][1:]  # the first is the test that new settings send
+    told.sort(key=lambda each: str(each["event"]))
+    about = {"communication_id": conversation["id"], "chat_id": account.chat_id}
+    assert told == [
+        {"event": "conversation.contact_left", **about},
+        {"event": "conversation.person_requested", **about},
+    ]
+    deliveries = account.get("/public/v1/webhook-deliveries").json()["items"]
+    assert sum(each["event"].startswith("conversation.") for each in deliveries) == 2
+    assert only_conversation(account)["contact"] == {"phone": "+7 900 000-00-00", "email": "ivan@example.com"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ DOCUMENT = {
     "citation": 1,
     "kind": "document",
     "title": "Rental prices",
-    "url": "https://polar-owl.example/prices",
+    "url": "http://127.0.0.1/cabinet/documents/1",
+    "source_url": "https://polar-owl.example/prices",
     "page": 3,
     "snippet": "Owl 60 costs 9 800 a month.",
 }
@@ -23,6 +24,7 @@ CALL = {
     "kind": "communication",
     "title": "Order change",
     "url": "http://127.0.0.1/cabinet/communications/1",
+    "source_url": None,
     "page": None,
     "snippet": "Anna: we need two machines.",
 }

@@ -16,7 +16,7 @@ SOURCE = {
     "citation": 1,
     "kind": "document",
     "title": "Rental prices of every machine that we have",
-    "url": "https://example.com/prices",
+    "source_url": "https://example.com/prices",
     "page": 3,
     "snippet": "Owl 60: 9 800.",
 }

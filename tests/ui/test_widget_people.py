@@ -41,6 +41,11 @@ def test_a_person_is_asked_for_and_answers_in_the_same_place(clocked: Page, site
     page.clock.run_for(OFTEN_MS)
     expect(page.locator(".operator")).to_contain_text("Hello, Vera!")
     expect(page.locator(".bar")).to_have_text("Anna is answering you.")
+    page.get_by_role("button", name="Talk to a person").click()  # and a contact may come later
+    page.get_by_role("textbox", name="Phone").fill("+7 000 555-01-10")
+    page.get_by_role("button", name="Ask for a person").click()
+    expect(page.locator(".bar")).to_have_text("Anna is answering you.")
+    assert site.contacts[1:] == [{"phone": "+7 000 555-01-10"}]
     site.answers(handed_over=True)
     ask(page, "Good day")
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()

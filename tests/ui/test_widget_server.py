@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, expect
 
-from store import accounts, chats
+from store import accounts, chats, knowledge
 from tests.contract import material
 from tests.support.server import Account, RunningServer
 from tests.ui.conftest import DESKTOP, WAIT_MS, answer, ask
@@ -18,13 +18,17 @@ from tests.ui.scripted_widget import serve_host_page
 pytestmark = pytest.mark.browser
 
 ANSWER_MS = 60_000
+RETURNS_URL = "https://shop.example/returns?from=chat"
 
 
 @pytest.fixture
 def account(server: RunningServer) -> Account:
     account = server.new_client("widget-page")
     space_id = account.new_space("For customers")
-    account.add_document(space_id, material.RETURNS.encode(), "returns.html")
+    document = account.add_document(space_id, material.RETURNS.encode(), "returns.html")
+    with server.database.write() as connection:  # as of a page of the shop's site
+        this = knowledge.documents.c.id == document["id"]
+        connection.execute(knowledge.documents.update().where(this).values(url=RETURNS_URL))
     return account
 
 
@@ -57,13 +61,17 @@ def test_asking_citing_voting_and_calling_a_person(browser: Browser, page_url: s
     helpful.wait_for(timeout=ANSWER_MS)
     expect(answer(page)).to_contain_text("fourteen days")
     page.get_by_role("button", name="Source 1").first.click()
-    expect(page.get_by_role("region", name="Source 1")).to_contain_text("fourteen days")
+    source = page.get_by_role("region", name="Source 1")
+    expect(source).to_contain_text("fourteen days")
+    expect(source.get_by_role("link")).to_have_attribute("href", RETURNS_URL)
     helpful.click()
     expect(helpful).to_have_attribute("aria-pressed", "true")
     page.reload()
     page.get_by_role("button", name="Open chat").click()
     expect(answer(page)).to_contain_text("fourteen days")
     expect(helpful).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Source 1").first.click()
+    expect(source.get_by_role("link")).to_have_attribute("href", RETURNS_URL)
     page.get_by_role("button", name="Talk to a person").click()
     page.get_by_role("textbox", name="E-mail").fill("vera@example.com")
     page.get_by_role("button", name="Ask for a person").click()
@@ -79,7 +87,7 @@ def test_any_page_may_load_the_files_and_caches_them_well(server: RunningServer)
     loader = httpx2.get(server.url + "/widget.js")
     assert loader.status_code == 200
     assert loader.headers["Content-Type"].startswith("text/javascript")
-    assert loader.headers["Cache-Control"] == "public, max-age=300, stale-while-revalidate=86400"
+    assert loader.headers["Cache-Control"] == "public, max-age=300"
     names = re.findall(r"assets/widget-\w+-[\w-]+\.js", loader.text)
     assert len(names) == 3
     for name in names:

@@ -12,7 +12,7 @@ export function followKeyboard({ style }: HTMLElement): void {
 
 /** Tab goes round within the panel while it covers the page. */
 export function keepFocusInside(event: KeyboardEvent, panel: HTMLElement): void {
-  const reachable = [...panel.querySelectorAll<HTMLElement>(REACHABLE)].filter((each) => each.checkVisibility());
+  const reachable = [...panel.querySelectorAll<HTMLElement>(REACHABLE)].filter((each) => each.offsetParent);
   const [first, last] = [reachable.at(0), reachable.at(-1)];
   const active = (panel.getRootNode() as ShadowRoot).activeElement;
   const is_end = event.shiftKey ? active === first || active === panel : active === last;

@@ -17,9 +17,7 @@ export function Header({ widget }: { widget: Widget }) {
           {person.taken_over ? (person.operator_name ?? texts.person_here(null)) : texts.assistant}
         </p>
       </div>
-      {is_chat && !person.taken_over && (
-        <Button icon="person" label={texts.person} press={() => widget.show("contact")} />
-      )}
+      {is_chat && <Button icon="person" label={texts.person} press={() => widget.show("contact")} />}
       {is_chat && entries.length > 0 && (
         <Button icon="again" label={texts.new_conversation} press={() => widget.startOver()} />
       )}

@@ -1,6 +1,7 @@
 import type { Language, Texts } from "./texts";
 
-/** What the loader hands to the rest of the widget, once that is there. */
+/** What the loader hands to the rest of the widget, once that is there. The rest may be of a later release than a loader
+ * that a browser has kept: names here stay as they are, and what is added may be missing. */
 export interface Launch {
   /** The server's address, without a slash at its end. */
   base: string;

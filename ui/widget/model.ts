@@ -102,21 +102,19 @@ export function readCitations(value: unknown): Citation[] {
     citation: number(item.citation) ?? 0,
     kind: text(item.kind) ?? "document",
     title: text(item.title) ?? "",
-    url: publicAddress(text(item.url) ?? ""),
+    url: httpAddress(text(item.source_url) ?? ""),
     page: number(item.page),
     snippet: text(item.snippet) ?? "",
   }));
   return found.filter((item) => item.citation > 0).sort((one, other) => one.citation - other.citation);
 }
 
-/** An address that a visitor may open: the web's, and no page of the cabinet. */
-function publicAddress(href: string): URL | null {
-  const url = httpAddress(href);
-  return url && !/^\/cabinet(\/|$)/.test(url.pathname) ? url : null;
-}
-
 /** An address of the web, without a name and password, which are used to pass for another host. */
 export function httpAddress(href: string): URL | null {
-  const url = URL.canParse(href) ? new URL(href) : null;
-  return url && /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null;
+  try {
+    const url = new URL(href); // URL.canParse is missing in browsers of 2023
+    return /^https?:$/.test(url.protocol) && !url.username && !url.password ? url : null;
+  } catch {
+    return null;
+  }
 }

@@ -44,6 +44,11 @@ const texts: Texts<{
   },
 };
 
+/** As visitors know whoever sits here. */
+function ownName(): string | null {
+  return localStorage.getItem(NAME_KEPT) ?? session.person.name;
+}
+
 /** Taking the conversation over, answering, giving it back: within reach of a thumb. */
 export function Composer({ conversation }: { conversation: Conversation }) {
   return (
@@ -56,7 +61,7 @@ export function Composer({ conversation }: { conversation: Conversation }) {
 function TakeOver({ conversation }: { conversation: Conversation }) {
   const t = useTexts(texts);
   const failed = useSayFailure();
-  const [name, setName] = useState(localStorage.getItem(NAME_KEPT) ?? session.person.name ?? "");
+  const [name, setName] = useState(ownName() ?? "");
   const take = useMutation({
     mutationFn: () => {
       const params = { path: { conversation_id: conversation.id } };
@@ -109,7 +114,7 @@ function Answer({ conversation }: { conversation: Conversation }) {
       read(
         api.POST("/public/v1/conversations/{conversation_id}/messages", {
           params: { ...params, header: { "Idempotency-Key": key.current } },
-          body: { text },
+          body: { text, operator_name: ownName() || null },
         }),
       ),
     onSuccess: () => {

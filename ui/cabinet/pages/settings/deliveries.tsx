@@ -27,6 +27,7 @@ const EVENTS = [
   "kb.completed",
   "kb.failed",
   "conversation.person_requested",
+  "conversation.contact_left",
   "detection.created",
 ];
 
