@@ -6,7 +6,9 @@ The lists follow the IANA special-purpose registries of IPv4 and IPv6 (RFC 6890 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
 
 from store.errors import InvalidRequest
 
@@ -79,3 +81,13 @@ def is_public(address: Address) -> bool:
         return False
     is_isatap = value >> 32 & _LOW_32_BITS in _ISATAP_MARKS
     return not is_isatap or is_public(ipaddress.IPv4Address(value & _LOW_32_BITS))
+
+
+_SECRETS_IN_QUERIES = re.compile(
+    r"sig(nature)?$|token|key|secret|passw|auth|credential|session|expires|^se$", re.IGNORECASE
+)
+
+
+def holds_a_secret(url: str) -> bool:
+    """Whether a link's query may open what it leads to: signed links of object stores, tokens, keys."""
+    return any(_SECRETS_IN_QUERIES.search(name) for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True))

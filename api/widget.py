@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from accounts.addresses import holds_a_secret
 from api import streams, widget_access
 from api.chat import MessageText
 from api.fields import UtcTime, Uuid
@@ -281,7 +282,8 @@ async def _events(
 
 def _find_addresses(database: Database, tenant_id: str, document_ids: Sequence[str]) -> Addresses:
     with database.read() as connection:
-        return document_lists.addresses_of(tenant_id, connection, document_ids)
+        found = document_lists.addresses_of(tenant_id, connection, document_ids)
+    return {document_id: url for document_id, url in found.items() if not holds_a_secret(url)}
 
 
 async def follow_message(request: Request) -> Response:

@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from accounts.addresses import is_public, may_call, parse_networks
+from accounts.addresses import holds_a_secret, is_public, may_call, parse_networks
 from store.errors import InvalidRequest
 
 PUBLIC = ["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.0.1", "100.128.0.1", "2606:4700::1111", "2a00::1"]
@@ -60,3 +60,10 @@ def test_a_listed_network_may_be_called_and_nothing_beside_it() -> None:
 def test_a_network_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="PARLEY_ALLOWED_NETWORKS"):
         parse_networks(["10.0.0.0/40"], param="PARLEY_ALLOWED_NETWORKS")
+
+
+def test_a_link_whose_query_opens_something_is_told_from_others() -> None:
+    assert holds_a_secret("https://bucket.example/rules.pdf?X-Amz-Date=1&X-Amz-Signature=ab12")
+    assert holds_a_secret("https://store.example/rules.pdf?sv=2024&se=2026-01-01&sig=ab12")
+    assert holds_a_secret("https://wiki.example/page?access_token=")
+    assert not holds_a_secret("https://shop.example/rules?p=12&lang=ru#signature")
