@@ -83,11 +83,9 @@ def is_public(address: Address) -> bool:
     return not is_isatap or is_public(ipaddress.IPv4Address(value & _LOW_32_BITS))
 
 
-_SECRETS_IN_QUERIES = re.compile(
-    r"sig(nature)?$|token|key|secret|passw|auth|credential|session|expires|^se$", re.IGNORECASE
-)
+_OPENS = re.compile(r"sig(nature)?$|token|key|secret|passw|auth|credential|session|expires|^se$", re.IGNORECASE)
 
 
 def holds_a_secret(url: str) -> bool:
     """Whether a link's query may open what it leads to: signed links of object stores, tokens, keys."""
-    return any(_SECRETS_IN_QUERIES.search(name) for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True))
+    return any(_OPENS.search(name) for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True))
