@@ -8,7 +8,7 @@ import struct
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from store import analysis, communications, index_work, speakers, transcriptions
 from store.analysis import CriterionResult, NewItem
@@ -113,6 +113,20 @@ def add_chat(account: Account, text: str, number: int = 1) -> str:
     answer = account.post("/public/v1/communications", json=body)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["communication_id"])
+
+
+def add_chats(account: Account, count: int) -> None:
+    with account.server.database.write() as connection:
+        for number in range(count):
+            communications.create(
+                account.tenant_id,
+                connection,
+                kind="chat",
+                channel_type="telegram",
+                occured_at=AT - timedelta(hours=number),
+                title="",
+                is_closed=True,
+            )
 
 
 def title_of(page: Page) -> str:
@@ -274,3 +288,33 @@ def test_messages_of_a_chat_stand_as_text(account: Account, open_cabinet: OpenCa
     expect(page.locator("#item-0")).to_contain_text("<script>document.title='hacked'</script>")
     expect(page.get_by_role("slider")).to_have_count(0)
     assert (findings(page), "hacked" in title_of(page)) == ([], False)
+
+
+def test_a_further_page_that_is_refused_is_asked_for_again_only_by_hand(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    add_chats(account, 60)
+    asked = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, json={"error": {"message": "Too many.", "code": "rate_limit_exceeded"}})
+
+    page = open_cabinet(account)
+    further = re.compile(r"/communications/search\?.*cursor=")
+    page.route(further, refuse)
+    page.goto(f"{account.server.url}/cabinet/communications")
+    rows = page.get_by_role("list", name="Communications").get_by_role("listitem")
+    expect(rows.first).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.get_by_role("alert")).to_contain_text("Too many requests")
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    expect(page.locator("li[data-index='49']")).to_be_visible()
+    assert len(asked) == 1
+    assert findings(page) == []
+    page.unroute(further)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator("li[data-index='59']")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.contract.test_knowledge_passages import add_book
 from tests.support.server import JOB_S, Account
@@ -86,6 +86,31 @@ def test_a_cited_passage_of_a_long_book_opens_at_once_and_can_be_read_both_ways(
     page.goto(f"{account.server.url}/cabinet/documents/{document_id}#chunk-{document_id}")
     page.reload()
     expect(page.get_by_text("The passage that was cited is not in the document as it is now.")).to_be_visible()
+
+
+def test_passages_that_are_refused_are_asked_for_again_only_by_hand(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    document_id, _ = add_book(account, account.new_space())
+    asked = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, json={"error": {"message": "Too many.", "code": "rate_limit_exceeded"}})
+
+    page = open_cabinet(account)
+    page.route(re.compile(r"/chunks\?.*offset=40"), refuse)
+    page.goto(f"{account.server.url}/cabinet/documents/{document_id}")
+    page.get_by_text("Passage 40 of the book.").scroll_into_view_if_needed()
+    expect(page.get_by_role("alert")).to_contain_text("Too many requests")
+    page.get_by_text("Passage 1 of the book.").scroll_into_view_if_needed()
+    page.get_by_text("Passage 40 of the book.").scroll_into_view_if_needed()
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    assert len(asked) == 1
+    page.unroute(re.compile(r"/chunks\?.*offset=40"))
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Passage 41 of the book.")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_questions_are_kept_run_and_compared(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, SegmentedControl, Table, Tabs, Text } from "@mantine/core";
+import { Anchor, SegmentedControl, Table, Tabs, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { More } from "../../parts/more";
 import { Failure, Waiting } from "../../parts/states";
 import { listPath, type Period } from "../overview/period";
 import { Score } from "./score";
@@ -77,7 +78,7 @@ function Rows({ period, group, order }: { period: Period; group: GroupBy; order:
   const t = useTexts(texts);
   const found = useRanks(period, group, order);
   if (found.isPending) return <Waiting lines={5} height={28} />;
-  if (found.isError) return <Failure error={found.error} again={() => void found.refetch()} />;
+  if (!found.data) return <Failure error={found.error} again={() => void found.refetch()} />;
   const rows = found.data.pages.flatMap((page) => page.items);
   if (rows.length === 0) {
     return (
@@ -89,13 +90,7 @@ function Rows({ period, group, order }: { period: Period; group: GroupBy; order:
   return (
     <>
       <RankTable rows={rows} group={group} period={period} />
-      {found.hasNextPage && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            {t.more}
-          </Button>
-        </Group>
-      )}
+      <More list={found}>{t.more}</More>
     </>
   );
 }
