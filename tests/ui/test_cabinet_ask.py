@@ -56,9 +56,6 @@ def test_the_printed_link_leads_to_a_call_that_is_heard_and_asked_about(demo: Ac
     assert printed is not None
     page = open_at(printed[1])
     page.get_by_role("button").click()
-    page.get_by_role("button", name="Вы и оформление").click()
-    page.get_by_text("English").click()
-    page.keyboard.press("Escape")
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     page.get_by_role("link", name="Communications", exact=True).first.click()
     page.get_by_role("list", name="Communications").get_by_role("link").first.click()

@@ -180,8 +180,28 @@ def test_a_list_of_filters_is_kept_as_a_view(account: Account, open_cabinet: Ope
     page.goto(f"{account.server.url}/cabinet/communications")
     expect(rows).to_have_count(2)
     page.get_by_role("button", name="Views").click()
-    page.get_by_role("menuitem", name="Chats only").click()
+    page.get_by_role("menuitem", name="Chats only", exact=True).click()
     expect(rows).to_have_count(1)
+
+
+def test_a_view_is_deleted_only_after_a_question(account: Account, open_cabinet: OpenCabinet) -> None:
+    body = {"name": "Chats only", "filters": {"kind": "chat"}}
+    assert account.post("/public/v1/views", json=body).status_code == 201
+    page = open_cabinet(account, "/communications")
+    views = page.get_by_role("button", name="Views")
+    views.click()
+    expect(page.get_by_role("menuitem", name="Chats only", exact=True)).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Delete the view “Chats only”")).to_be_focused()
+    page.keyboard.press("Enter")
+    dialogue = page.get_by_role("dialog", name="Delete this view?")
+    expect(dialogue).to_contain_text("for everybody in the account")
+    assert findings(page) == []
+    assert len(account.get("/public/v1/views").json()["items"]) == 1
+    dialogue.get_by_role("button", name="Delete").click()
+    expect(dialogue).to_have_count(0)
+    assert account.get("/public/v1/views").json()["items"] == []
 
 
 def test_a_long_list_goes_on_as_it_is_scrolled(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -90,7 +90,7 @@ def test_where_the_browser_asks_for_neither_language_the_accounts_is_spoken_unti
 def test_leaving_closes_the_cabinet(client: Account, open_cabinet: OpenCabinet) -> None:
     page = open_cabinet(client, language="ru")
     page.get_by_role("button", name="Вы и оформление").click()
-    page.get_by_role("menuitem", name="Выйти").click()
+    page.get_by_role("button", name="Выйти").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Вы вышли из кабинета")
     page.goto(client.server.url + "/cabinet")
     expect(page.get_by_role("heading", level=1)).to_have_text("Вход в кабинет")
@@ -116,6 +116,11 @@ def test_axe_finds_nothing(
     page = open_cabinet(client, color_scheme=scheme)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert findings(page) == []
+    page.get_by_role("button", name="You and how it looks").click()
+    expect(page.get_by_role("dialog").get_by_role("radiogroup", name="Language")).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="You and how it looks")).to_be_focused()
 
 
 def test_axe_finds_nothing_where_nobody_is_signed_in(server: RunningServer, open_at: OpenAt) -> None:
