@@ -11,7 +11,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { mayAct } from "../../app/session";
@@ -20,6 +20,7 @@ import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
 import { useRefusalText, useWrongField } from "../../parts/refused-fields";
 import { Loaded } from "../../parts/states";
+import { UnsavedGuard } from "../../parts/unsaved";
 import { SettingsPage } from "./frame";
 import { texts } from "./settings-texts";
 
@@ -41,14 +42,28 @@ const ZONES = Intl.supportedValuesOf("timeZone");
 export default function SettingsAccount() {
   const t = useTexts(texts);
   const query = useQuery({ queryKey: ["settings"], queryFn: () => read(api.GET("/public/v1/settings")) });
+  const [isOld, setOld] = useState(false);
+  // By then the guard of the form has let go of the page.
+  useEffect(() => {
+    if (isOld) window.location.reload();
+  }, [isOld]);
   return (
     <SettingsPage title={t.title} lead={t.lead}>
-      <Loaded query={query}>{(found) => <Form key={JSON.stringify(found)} found={found} />}</Loaded>
+      <Loaded query={query}>
+        {(found) => <Form key={JSON.stringify(found)} found={found} isOld={isOld} setOld={setOld} />}
+      </Loaded>
     </SettingsPage>
   );
 }
 
-function Form({ found }: { found: Settings }) {
+interface FormProps {
+  found: Settings;
+  /** Whether the page is to be loaded anew, since what the server wrote into it has changed. */
+  isOld: boolean;
+  setOld: (isOld: boolean) => void;
+}
+
+function Form({ found, isOld, setOld }: FormProps) {
   const t = useTexts(texts);
   const said = useRefusalText();
   const [draft, setDraft] = useState<Shown>(found);
@@ -62,7 +77,7 @@ function Form({ found }: { found: Settings }) {
     onSuccess: () => {
       sayDone(t.saved);
       // These are written into the page by the server.
-      if (changed.includes("name") || changed.includes("time_zone")) window.location.reload();
+      if (changed.includes("name") || changed.includes("time_zone")) setOld(true);
     },
   });
   const isOwner = mayAct("owner");
@@ -75,6 +90,7 @@ function Form({ found }: { found: Settings }) {
         save.mutate();
       }}
     >
+      <UnsavedGuard isChanged={changed.length > 0 && !isOld} />
       <Stack gap="lg">
         {!isOwner && <Alert variant="light">{t.ownersOnly}</Alert>}
         <Card title={t.account}>
