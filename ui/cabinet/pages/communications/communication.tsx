@@ -14,7 +14,7 @@ import { Empty, Failure, Loaded, Waiting } from "../../parts/states";
 import { Actions } from "./actions";
 import { Findings } from "./findings";
 import { Corrections, Deliveries } from "./history";
-import { type Details, type Item, isInWork, isOpen, kindTexts, namesOf } from "./kinds";
+import { categoryName, type Details, type Item, isInWork, isOpen, kindTexts, namesOf } from "./kinds";
 import classes from "./page.module.css";
 import { People } from "./people";
 import { Player } from "./player";
@@ -170,7 +170,7 @@ function Conversation({ found }: { found: Details }) {
           <span>{about.join(" · ")}</span>
           {found.category && (
             <Badge component="span" variant="light" color="gray" tt="none" fw={500} c="var(--mantine-color-text)">
-              {kinds.categories[found.category as keyof typeof kinds.categories] ?? found.category_label}
+              {categoryName(kinds.categories, found.category, found.category_label)}
             </Badge>
           )}
         </Group>

@@ -9,6 +9,7 @@ import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { More } from "../../parts/more";
 import { Failure, Waiting } from "../../parts/states";
+import { categoryName, kindTexts } from "../communications/kinds";
 import { listPath, type Period } from "../overview/period";
 import { Score } from "./score";
 import { GROUPS, type GroupBy, texts } from "./texts";
@@ -144,6 +145,8 @@ function RankTable({ rows, group, period }: { rows: Ranked[]; group: GroupBy; pe
 
 /** Where the row leads: the conversations behind it, where the list can show them alone. */
 function Name({ row, group, period }: { row: Ranked; group: GroupBy; period: Period }) {
+  const { categories } = useTexts(kindTexts);
+  const name = group === "category" ? categoryName(categories, row.id, row.name) : row.name;
   const to =
     group === "person" && row.id
       ? listPath(period, { participant: row.id })
@@ -154,10 +157,10 @@ function Name({ row, group, period }: { row: Ranked; group: GroupBy; period: Per
           : row.communication_id
             ? `/communications/${row.communication_id}`
             : null;
-  if (!to) return <Text size="sm">{row.name}</Text>;
+  if (!to) return <Text size="sm">{name}</Text>;
   return (
     <Anchor component={Link} to={to} size="sm" fw={600} lineClamp={2}>
-      {row.name}
+      {name}
     </Anchor>
   );
 }
