@@ -52,6 +52,40 @@ def test_a_file_that_is_dropped_can_be_searched_and_leads_to_its_passage(
     assert is_well(page)
 
 
+def test_files_that_are_dropped_arrive_while_another_page_is_looked_at(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    space_id = account.new_space("Shop")
+    page = open_cabinet(account, f"/knowledge/{space_id}")
+    held: list[Route] = []
+    is_away = False
+    page.route(re.compile(r"/documents$"), lambda route: route.continue_() if is_away else held.append(route))
+    files = [
+        {"name": f"note {number}.txt", "mimeType": "text/plain", "buffer": f"Shelf {number} holds lamps.".encode()}
+        for number in range(5)
+    ]
+    page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
+    uploads = page.locator("section", has=page.get_by_role("heading", name="Uploads"))
+    expect(uploads.get_by_text("Waiting", exact=True)).to_have_count(2)
+    page.get_by_role("link", name="People", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("People")
+    keys = [route.request.headers["idempotency-key"] for route in held]
+    assert len(set(keys)) == len(keys) == 3
+    is_away = True
+    held[0].abort()
+    for route in held[1:]:
+        route.continue_()
+    page.get_by_role("link", name="Knowledge", exact=True).click()
+    page.get_by_role("link", name="Shop").click()
+    with page.expect_request(re.compile(r"/documents$")) as again:
+        uploads.get_by_role("button", name="Try again").click()
+    assert again.value.headers["idempotency-key"] == keys[0]
+    expect(uploads.get_by_text("Searchable", exact=True)).to_have_count(5, timeout=READ_MS)
+    assert is_well(page)
+    listed = account.get(f"/public/v1/kb/spaces/{space_id}/documents").json()["items"]
+    assert sorted(each["title"] for each in listed) == [f"note {number}" for number in range(5)]
+
+
 def test_why_a_document_was_not_read_is_said_in_the_language_of_who_reads(
     account: Account, open_cabinet: OpenCabinet
 ) -> None:
