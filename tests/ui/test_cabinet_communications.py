@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from store import analysis, communications, index_work, speakers, transcriptions
+from store import analysis, communications, deliveries, index_work, speakers, transcriptions
 from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
 from store.communications import ContentItem
@@ -33,8 +33,8 @@ def sound(seconds: int) -> bytes:
     return struct.pack("<4sI8sIHHIIHH4sI", *head) + data
 
 
-def add_call(account: Account) -> str:
-    """A call of 30 seconds with sound, words, people, analysis."""
+def add_call(account: Account, *, failed_of: str | None = None) -> str:
+    """A call of 30 seconds with sound, words, people, analysis; `failed_of`: why its recognition failed."""
     key, tenant = f"{account.tenant_id}/audio/{new_id()}", account.tenant_id
     recording = sound(30)
     Blobs(account.server.settings).put(key, recording)
@@ -76,7 +76,10 @@ def add_call(account: Account) -> str:
             size_bytes=len(recording),
         )
         result = {"language": "en", "text": " ".join(SAID), "audio_duration_ms": 30_000, "segments": segments}
-        transcriptions.update(tenant, connection, task.id, status="success", progress=1.0, result=result)
+        ended = (
+            {"status": "error", "error_message": failed_of} if failed_of else {"status": "success", "result": result}
+        )
+        transcriptions.update(tenant, connection, task.id, progress=1.0, **ended)
         client = speakers.upsert(tenant, connection, external_id="c-1", name="Anna Client", role="client")
         speakers.attach(tenant, connection, row.id, [Attending(client.id, "client", "SPEAKER_01")])
         promise = NewItem("commitment", "Send a new lamp", None, {"deadline": "2026-03-05", "quote": SAID[2], "idx": 2})
@@ -338,3 +341,42 @@ def test_a_further_page_that_is_refused_is_asked_for_again_only_by_hand(
     expect(page.get_by_role("alert")).to_have_count(0)
     page.keyboard.press("End")
     expect(page.locator("li[data-index='59']")).to_be_visible()
+
+
+def test_a_recording_that_was_not_recognised_says_why_and_can_be_listened_to(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    why = "Recognition took longer than the server allows."
+    page = open_cabinet(account, f"/communications/{add_call(account, failed_of=why)}")
+    expect(page.get_by_role("heading", name="The recording could not be recognised")).to_be_visible()
+    expect(page.get_by_text(why)).to_have_attribute("lang", "en")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    assert findings(page) == []
+    unpaid = add_call(account, failed_of="client_inactive")
+    page.goto(f"{account.server.url}/cabinet/communications/{unpaid}")
+    expect(page.get_by_text("The balance did not cover it.")).to_be_visible()
+
+
+def test_what_was_sent_to_the_webhook_shows_as_soon_as_a_stage_has_ended(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    call = add_call(account)
+    with account.server.database.write() as connection:
+        analysis.set_stage(account.tenant_id, connection, call, "memory", "processing")
+    page = open_cabinet(account, f"/communications/{call}")
+    expect(page.get_by_role("heading", name="Summary")).to_be_visible()
+    with account.server.database.write() as connection:
+        deliveries.add(
+            account.tenant_id,
+            connection,
+            event_key=new_id(),
+            event="memory.completed",
+            body="{}",
+            url="https://shop.example/hook",
+            is_account_url=True,
+            key_id=None,
+            communication_id=call,
+        )
+        analysis.set_stage(account.tenant_id, connection, call, "memory", "success")
+    expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()

@@ -78,7 +78,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const format = useFormat();
   const isOpen = upload.state !== "done" && upload.state !== "failed";
   const isSent = upload.state === "sending" && upload.progress >= 1;
-  const said = isSent ? t.taking : upload.state === "failed" ? "" : t[upload.state];
+  const said = isSent ? t.taking : upload.state === "failed" || upload.isUnanalysed ? "" : t[upload.state];
   const share = upload.state === "sending" || upload.state === "recognising" ? Math.round(upload.progress * 100) : 100;
   return (
     <li className={classes.file}>
