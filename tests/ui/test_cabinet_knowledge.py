@@ -147,6 +147,24 @@ def test_passages_that_are_refused_are_asked_for_again_only_by_hand(
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_on_a_phone_tabs_stay_on_one_line_and_buttons_stand_under_the_sentence(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    page = open_cabinet(account, f"/knowledge/{account.new_space('Shop')}", viewport=PHONE)
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_count(3)
+    assert len({tab.evaluate("tab => tab.offsetTop") for tab in tabs.all()}) == 1
+    tabs.last.click()
+    expect(tabs.last).to_be_in_viewport(ratio=0.9)
+    assert is_well(page)
+    page.goto(f"{account.server.url}/cabinet/knowledge")
+    sentence = page.locator("main h1 + p").bounding_box()
+    button = page.get_by_role("button", name="New space").first.bounding_box()
+    assert sentence is not None
+    assert button is not None
+    assert button["y"] >= sentence["y"] + sentence["height"]
+
+
 def test_questions_are_kept_run_and_compared(account: Account, open_cabinet: OpenCabinet) -> None:
     space_id = account.new_space("Shop")
     right = account.add_document(space_id, b"The warranty lasts three years.", "warranty.txt")

@@ -65,7 +65,8 @@ function Talk({ place, asked, chats }: TalkProps) {
   const chat = chats.find((each) => each.id === search.get("chat")) ?? chats[0];
   const isAsking = exchanges.some((each) => each.state === "asking");
   const send = (question: string) => {
-    if (chat && !isAsking && question.trim()) ask(place, chat.id, question.trim(), about?.opening ?? []);
+    if (chat && about !== undefined && !isAsking && question.trim())
+      ask(place, chat.id, question.trim(), about?.opening ?? []);
   };
   // What was typed elsewhere is asked once: whoever comes back finds its answer.
   const given = (state as { question?: string } | null)?.question;
@@ -75,7 +76,16 @@ function Talk({ place, asked, chats }: TalkProps) {
     void go(pathname + query, { replace: true, state: null });
     send(given);
   }, [given, isReady]);
-  const isGone = error instanceof ApiError && error.status < 500;
+  const isGone = error instanceof ApiError && error.status === 404;
+  const failure = error !== null && (
+    <Stack gap={6} mb={8}>
+      {/* What is gone does not come back. */}
+      {isGone ? <Failure error={error} /> : <Failure error={error} again={asked.again} />}
+      <Anchor component={Link} to="/ask" size="sm">
+        {t.leaveAbout}
+      </Anchor>
+    </Stack>
+  );
   const log = useFollowing(exchanges.length, exchanges.at(-1)?.markdown.length ?? 0);
   return (
     <Page
@@ -120,7 +130,7 @@ function Talk({ place, asked, chats }: TalkProps) {
             </Text>
           )}
           {exchanges.length === 0 ? (
-            <Begin isAbout={place !== ""} suggestions={place ? [] : chat.suggestions} onAsk={send} />
+            failure || <Begin isAbout={place !== ""} suggestions={place ? [] : chat.suggestions} onAsk={send} />
           ) : (
             <section ref={log} className={classes.log} role="log" aria-label={t.conversation}>
               {exchanges.map((each) => (
@@ -129,15 +139,7 @@ function Talk({ place, asked, chats }: TalkProps) {
             </section>
           )}
           <div className={classes.dock}>
-            {error !== null && (
-              <Stack gap={6} mb={8}>
-                {/* What is gone does not come back. */}
-                {isGone ? <Failure error={error} /> : <Failure error={error} again={asked.again} />}
-                <Anchor component={Link} to="/ask" size="sm">
-                  {t.leaveAbout}
-                </Anchor>
-              </Stack>
-            )}
+            {exchanges.length > 0 && failure}
             {about && (
               <Group gap={6} mb={8}>
                 <Text size="xs" c="var(--soft)">

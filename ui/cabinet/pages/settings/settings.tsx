@@ -2,6 +2,7 @@ import {
   Alert,
   Button,
   Group,
+  Input,
   SegmentedControl,
   Select,
   Stack,
@@ -117,11 +118,15 @@ function Form({ found, isOld, setOld }: FormProps) {
               nothingFoundMessage={t.noZone}
               onChange={(value) => value && set("time_zone", value)}
             />
-            <Stack gap={4}>
-              <Text size="sm" fw={500} id="language-label">
-                {t.language}
-              </Text>
+            <Input.Wrapper
+              label={t.language}
+              labelElement="div"
+              labelProps={{ id: "language-label" }}
+              description={t.languageHint}
+              inputWrapperOrder={["label", "description", "input"]}
+            >
               <SegmentedControl
+                mt={4}
                 aria-labelledby="language-label"
                 value={draft.language}
                 disabled={!isOwner}
@@ -131,10 +136,7 @@ function Form({ found, isOld, setOld }: FormProps) {
                   { value: "en", label: "English" },
                 ]}
               />
-              <Text size="xs" c="dimmed">
-                {t.languageHint}
-              </Text>
-            </Stack>
+            </Input.Wrapper>
           </Stack>
         </Card>
         <Card title={t.analysis}>
