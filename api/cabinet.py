@@ -63,7 +63,7 @@ def show_session_link(request: Request) -> Response:
         tenant = links.tenant_of_code(connection, services.keyring, code)
     if tenant is None:
         return _refused_code(request, services, code)
-    return page("enter.html", tenant.language, referrer="no-referrer", tenant=tenant, code=code)
+    return page("enter.html", language_of(request, tenant.language), referrer="no-referrer", tenant=tenant, code=code)
 
 
 async def spend_session_link(request: Request) -> Response:
@@ -100,9 +100,10 @@ async def log_out(request: Request) -> Response:
         return no_session(request)
     session, tenant = found
     if is_from_elsewhere(request, services.settings):
-        return notice(tenant.language, "foreign", status=403, tone="bad")
+        return notice(language_of(request, tenant.language), "foreign", status=403, tone="bad")
     await run_in_threadpool(_end, services, session)
-    answer = notice(tenant.language, "left", links=[("/cabinet/sign-in", "sign_in_title")])
+    language = language_of(request, tenant.language)
+    answer = notice(language, "left", links=[("/cabinet/sign-in", "sign_in_title")])
     set_cookie(answer, services.settings, "", None)
     return answer
 

@@ -154,6 +154,7 @@ class CommunicationDetails(BaseModel):
     language: str | None
     direction: Direction | None
     transcription_status: Literal["pending", "processing", "success", "error"] | None
+    transcription_error_message: str | None = Field(description="Why the recording was not recognised.")
     summary_generation_status: JobStatus
     qc_generation_status: JobStatus
     memory_generation_status: JobStatus
@@ -218,6 +219,7 @@ def read_communication(call: Call[CommunicationQuery, NoInput]) -> Response:
             "title": row.title,
             "communication_status": row.status(chat_quiet_s=call.services.settings.chat_quiet_s),
             "transcription_status": found.transcription_status,
+            "transcription_error_message": found.transcription_error_message,
             "summary_generation_status": found.summary_status,
             "qc_generation_status": found.qc_status,
             "memory_generation_status": found.memory_status,

@@ -122,7 +122,7 @@ def show_choices(request: Request) -> Response:
         found = sign_in.choices(connection, services.keyring, code)
     if not found:
         return _refused(request, services, code)
-    language = language_of(request) if len(found) > 1 else found[0][1].language
+    language = language_of(request, found[0][1].language)
     return page("choose.html", language, referrer="no-referrer", choices=found, code=code)
 
 
@@ -152,11 +152,11 @@ async def switch(request: Request) -> Response:
         return no_session(request)
     session, tenant = found
     if is_from_elsewhere(request, services.settings):
-        return notice(tenant.language, "foreign", status=403, tone="bad")
+        return notice(language_of(request, tenant.language), "foreign", status=403, tone="bad")
     chosen = parse_id((await form_of(request)).get("account", ""))
     opened = await run_in_threadpool(_switch, services, session, chosen)
     if opened is None:
-        return notice(tenant.language, "address_unknown", status=404)
+        return notice(language_of(request, tenant.language), "address_unknown", status=404)
     return _let_in(services, opened, "")
 
 

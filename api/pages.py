@@ -90,13 +90,14 @@ async def form_of(request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in fields.items()}
 
 
-def language_of(request: Request) -> str:
-    """The first of our languages that the browser asks for; for pages that belong to no account."""
+def language_of(request: Request, otherwise: str = "en") -> str:
+    """The first of our languages that the browser asks for, else `otherwise`: that of the account, where there is
+    one."""
     for part in request.headers.get("accept-language", "")[:200].lower().split(","):
         found = re.split(r"[-;]", part.strip())[0]
         if found in TEXTS:
             return found
-    return "en"
+    return otherwise
 
 
 def money(micro: int, language: str) -> str:

@@ -39,6 +39,7 @@ class Details:
 
     communication: Communication
     transcription_status: str | None
+    transcription_error_message: str | None
     file_name: str | None
     media_type: str | None
     size_bytes: int | None
@@ -101,6 +102,7 @@ def _details() -> sa.Select[Any]:
         sa.select(
             *_COMMUNICATION,
             task.c.status.label("task_status"),
+            task.c.error_message.label("task_error_message"),
             task.c.file_name,
             task.c.media_type,
             task.c.size_bytes,

@@ -209,6 +209,7 @@ def test_generations_without_a_job_read_as_skipped_whatever_the_recognition_does
         assert details[f"{name}_generation_status"] == "skipped"
         assert details[f"{name}_generation_status"] in JOB_STATUSES
     for name in (
+        "transcription_error_message",
         "qc_generation_error_message",
         "qc_generation_updated_at",
         "qc_evaluation",

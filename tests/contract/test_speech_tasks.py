@@ -158,6 +158,8 @@ def test_a_task_that_fails_says_why(small_account: Account) -> None:
     assert record["transcription_status"] == "error"
     assert "not installed" in record["transcription_error_message"]
     assert record["transcription_result_body"] is None
+    details = small_account.get("/public/v1/communications", params={"id": accepted["communication_id"]}).json()
+    assert details["transcription_error_message"] == record["transcription_error_message"]
 
 
 @pytest.mark.proves("speech.poll.unknown-task", "speech.poll.404-code-null", "speech.poll.malformed-id")

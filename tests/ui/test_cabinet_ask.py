@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from store.ids import new_id
 from tests.contract import material
 from tests.contract.waiting import eventually
 from tests.support.server import Account, RunningServer
@@ -56,9 +57,6 @@ def test_the_printed_link_leads_to_a_call_that_is_heard_and_asked_about(demo: Ac
     assert printed is not None
     page = open_at(printed[1])
     page.get_by_role("button").click()
-    page.get_by_role("button", name="Вы и оформление").click()
-    page.get_by_text("English").click()
-    page.keyboard.press("Escape")
     expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
     page.get_by_role("link", name="Communications", exact=True).first.click()
     page.get_by_role("list", name="Communications").get_by_role("link").first.click()
@@ -150,3 +148,13 @@ def test_an_answer_that_cannot_be_paid_says_so(account: Account, open_cabinet: O
     page.unroute("**/messages")
     alert.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("article", name="Answer")).to_contain_text("Nothing that answers this question")
+
+
+def test_questions_about_a_conversation_that_is_gone_say_so(account: Account, open_cabinet: OpenCabinet) -> None:
+    page = open_cabinet(account, f"/ask?about={new_id()}")
+    expect(page.get_by_role("alert")).to_contain_text("It is not there, or not any more.")
+    assert findings(page) == []
+    page.get_by_role("link", name="Ask about everything").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_role("textbox", name="Your question").fill("Anything?")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()

@@ -8,9 +8,9 @@ import struct
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from store import analysis, communications, index_work, speakers, transcriptions
+from store import analysis, communications, deliveries, index_work, speakers, transcriptions
 from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
 from store.communications import ContentItem
@@ -34,8 +34,8 @@ def sound(seconds: int) -> bytes:
     return struct.pack("<4sI8sIHHIIHH4sI", *head) + data
 
 
-def add_call(account: Account) -> str:
-    """A call of 30 seconds with sound, words, people, analysis."""
+def add_call(account: Account, *, failed_of: str | None = None) -> str:
+    """A call of 30 seconds with sound, words, people, analysis; `failed_of`: why its recognition failed."""
     key, tenant = f"{account.tenant_id}/audio/{new_id()}", account.tenant_id
     recording = sound(30)
     Blobs(account.server.settings).put(key, recording)
@@ -77,7 +77,10 @@ def add_call(account: Account) -> str:
             size_bytes=len(recording),
         )
         result = {"language": "en", "text": " ".join(SAID), "audio_duration_ms": 30_000, "segments": segments}
-        transcriptions.update(tenant, connection, task.id, status="success", progress=1.0, result=result)
+        ended = (
+            {"status": "error", "error_message": failed_of} if failed_of else {"status": "success", "result": result}
+        )
+        transcriptions.update(tenant, connection, task.id, progress=1.0, **ended)
         client = speakers.upsert(tenant, connection, external_id="c-1", name="Anna Client", role="client")
         speakers.attach(tenant, connection, row.id, [Attending(client.id, "client", "SPEAKER_01")])
         promise = NewItem("commitment", "Send a new lamp", None, {"deadline": "2026-03-05", "quote": SAID[2], "idx": 2})
@@ -114,6 +117,20 @@ def add_chat(account: Account, text: str, number: int = 1) -> str:
     answer = account.post("/public/v1/communications", json=body)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["communication_id"])
+
+
+def add_chats(account: Account, count: int) -> None:
+    with account.server.database.write() as connection:
+        for number in range(count):
+            communications.create(
+                account.tenant_id,
+                connection,
+                kind="chat",
+                channel_type="telegram",
+                occured_at=AT - timedelta(hours=number),
+                title="",
+                is_closed=True,
+            )
 
 
 def title_of(page: Page) -> str:
@@ -167,8 +184,28 @@ def test_a_list_of_filters_is_kept_as_a_view(account: Account, open_cabinet: Ope
     page.goto(f"{account.server.url}/cabinet/communications")
     expect(rows).to_have_count(2)
     page.get_by_role("button", name="Views").click()
-    page.get_by_role("menuitem", name="Chats only").click()
+    page.get_by_role("menuitem", name="Chats only", exact=True).click()
     expect(rows).to_have_count(1)
+
+
+def test_a_view_is_deleted_only_after_a_question(account: Account, open_cabinet: OpenCabinet) -> None:
+    body = {"name": "Chats only", "filters": {"kind": "chat"}}
+    assert account.post("/public/v1/views", json=body).status_code == 201
+    page = open_cabinet(account, "/communications")
+    views = page.get_by_role("button", name="Views")
+    views.click()
+    expect(page.get_by_role("menuitem", name="Chats only", exact=True)).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Delete the view “Chats only”")).to_be_focused()
+    page.keyboard.press("Enter")
+    dialogue = page.get_by_role("dialog", name="Delete this view?")
+    expect(dialogue).to_contain_text("for everybody in the account")
+    assert findings(page) == []
+    assert len(account.get("/public/v1/views").json()["items"]) == 1
+    dialogue.get_by_role("button", name="Delete").click()
+    expect(dialogue).to_have_count(0)
+    assert account.get("/public/v1/views").json()["items"] == []
 
 
 def test_a_long_list_goes_on_as_it_is_scrolled(account: Account, open_cabinet: OpenCabinet) -> None:
@@ -340,3 +377,72 @@ def test_messages_of_a_chat_stand_as_text(account: Account, open_cabinet: OpenCa
     expect(page.locator("#item-0")).to_contain_text("<script>document.title='hacked'</script>")
     expect(page.get_by_role("slider")).to_have_count(0)
     assert (findings(page), "hacked" in title_of(page)) == ([], False)
+
+
+def test_a_further_page_that_is_refused_is_asked_for_again_only_by_hand(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    add_chats(account, 60)
+    asked = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, json={"error": {"message": "Too many.", "code": "rate_limit_exceeded"}})
+
+    page = open_cabinet(account)
+    further = re.compile(r"/communications/search\?.*cursor=")
+    page.route(further, refuse)
+    page.goto(f"{account.server.url}/cabinet/communications")
+    rows = page.get_by_role("list", name="Communications").get_by_role("listitem")
+    expect(rows.first).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.get_by_role("alert")).to_contain_text("Too many requests")
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    expect(page.locator("li[data-index='49']")).to_be_visible()
+    assert len(asked) == 1
+    assert findings(page) == []
+    page.unroute(further)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator("li[data-index='59']")).to_be_visible()
+
+
+def test_a_recording_that_was_not_recognised_says_why_and_can_be_listened_to(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    why = "Recognition took longer than the server allows."
+    page = open_cabinet(account, f"/communications/{add_call(account, failed_of=why)}")
+    expect(page.get_by_role("heading", name="The recording could not be recognised")).to_be_visible()
+    expect(page.get_by_text(why)).to_have_attribute("lang", "en")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    assert findings(page) == []
+    unpaid = add_call(account, failed_of="client_inactive")
+    page.goto(f"{account.server.url}/cabinet/communications/{unpaid}")
+    expect(page.get_by_text("The balance did not cover it.")).to_be_visible()
+
+
+def test_what_was_sent_to_the_webhook_shows_as_soon_as_a_stage_has_ended(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    call = add_call(account)
+    with account.server.database.write() as connection:
+        analysis.set_stage(account.tenant_id, connection, call, "memory", "processing")
+    page = open_cabinet(account, f"/communications/{call}")
+    expect(page.get_by_role("heading", name="Summary")).to_be_visible()
+    with account.server.database.write() as connection:
+        deliveries.add(
+            account.tenant_id,
+            connection,
+            event_key=new_id(),
+            event="memory.completed",
+            body="{}",
+            url="https://shop.example/hook",
+            is_account_url=True,
+            key_id=None,
+            communication_id=call,
+        )
+        analysis.set_stage(account.tenant_id, connection, call, "memory", "success")
+    expect(page.get_by_role("heading", name="Webhooks")).to_be_visible()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.contract.test_knowledge_passages import add_book
 from tests.support.server import JOB_S, Account
@@ -52,6 +52,40 @@ def test_a_file_that_is_dropped_can_be_searched_and_leads_to_its_passage(
     assert is_well(page)
 
 
+def test_files_that_are_dropped_arrive_while_another_page_is_looked_at(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    space_id = account.new_space("Shop")
+    page = open_cabinet(account, f"/knowledge/{space_id}")
+    held: list[Route] = []
+    is_away = False
+    page.route(re.compile(r"/documents$"), lambda route: route.continue_() if is_away else held.append(route))
+    files = [
+        {"name": f"note {number}.txt", "mimeType": "text/plain", "buffer": f"Shelf {number} holds lamps.".encode()}
+        for number in range(5)
+    ]
+    page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
+    uploads = page.locator("section", has=page.get_by_role("heading", name="Uploads"))
+    expect(uploads.get_by_text("Waiting", exact=True)).to_have_count(2)
+    page.get_by_role("link", name="People", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("People")
+    keys = [route.request.headers["idempotency-key"] for route in held]
+    assert len(set(keys)) == len(keys) == 3
+    is_away = True
+    held[0].abort()
+    for route in held[1:]:
+        route.continue_()
+    page.get_by_role("link", name="Knowledge", exact=True).click()
+    page.get_by_role("link", name="Shop").click()
+    with page.expect_request(re.compile(r"/documents$")) as again:
+        uploads.get_by_role("button", name="Try again").click()
+    assert again.value.headers["idempotency-key"] == keys[0]
+    expect(uploads.get_by_text("Searchable", exact=True)).to_have_count(5, timeout=READ_MS)
+    assert is_well(page)
+    listed = account.get(f"/public/v1/kb/spaces/{space_id}/documents").json()["items"]
+    assert sorted(each["title"] for each in listed) == [f"note {number}" for number in range(5)]
+
+
 def test_why_a_document_was_not_read_is_said_in_the_language_of_who_reads(
     account: Account, open_cabinet: OpenCabinet
 ) -> None:
@@ -86,6 +120,49 @@ def test_a_cited_passage_of_a_long_book_opens_at_once_and_can_be_read_both_ways(
     page.goto(f"{account.server.url}/cabinet/documents/{document_id}#chunk-{document_id}")
     page.reload()
     expect(page.get_by_text("The passage that was cited is not in the document as it is now.")).to_be_visible()
+
+
+def test_passages_that_are_refused_are_asked_for_again_only_by_hand(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    document_id, _ = add_book(account, account.new_space())
+    asked = []
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=429, json={"error": {"message": "Too many.", "code": "rate_limit_exceeded"}})
+
+    page = open_cabinet(account)
+    page.route(re.compile(r"/chunks\?.*offset=40"), refuse)
+    page.goto(f"{account.server.url}/cabinet/documents/{document_id}")
+    page.get_by_text("Passage 40 of the book.").scroll_into_view_if_needed()
+    expect(page.get_by_role("alert")).to_contain_text("Too many requests")
+    page.get_by_text("Passage 1 of the book.").scroll_into_view_if_needed()
+    page.get_by_text("Passage 40 of the book.").scroll_into_view_if_needed()
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    assert len(asked) == 1
+    page.unroute(re.compile(r"/chunks\?.*offset=40"))
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Passage 41 of the book.")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_on_a_phone_tabs_stay_on_one_line_and_buttons_stand_under_the_sentence(
+    account: Account, open_cabinet: OpenCabinet
+) -> None:
+    page = open_cabinet(account, f"/knowledge/{account.new_space('Shop')}", viewport=PHONE)
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_count(3)
+    assert len({tab.evaluate("tab => tab.offsetTop") for tab in tabs.all()}) == 1
+    tabs.last.click()
+    expect(tabs.last).to_be_in_viewport(ratio=0.9)
+    assert is_well(page)
+    page.goto(f"{account.server.url}/cabinet/knowledge")
+    sentence = page.locator("main h1 + p").bounding_box()
+    button = page.get_by_role("button", name="New space").first.bounding_box()
+    assert sentence is not None
+    assert button is not None
+    assert button["y"] >= sentence["y"] + sentence["height"]
 
 
 def test_questions_are_kept_run_and_compared(account: Account, open_cabinet: OpenCabinet) -> None:

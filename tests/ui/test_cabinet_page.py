@@ -48,10 +48,49 @@ def test_the_entrance_needs_no_script(client: Account, open_at: OpenAt) -> None:
     expect(page.locator("noscript")).to_have_count(1)
 
 
+# What the entrance, the first page and the exit say to a browser of the locale.
+SAID = {
+    "en-US": ("Open your cabinet", "Overview", "You are signed out"),
+    "ru-RU": ("Вход в кабинет", "Обзор", "Вы вышли из кабинета"),
+}
+
+
+@pytest.mark.parametrize("locale", SAID)
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_whatever_the_accounts_language_the_cabinet_speaks_the_browsers(
+    new_account: Callable[..., Account], open_at: OpenAt, locale: str, language: str
+) -> None:
+    account = new_account(email=f"owner-{new_id()}@shop.example", language=language)
+    entrance, first_page, outside = SAID[locale]
+    page = open_at(session_link(account), locale=locale)
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(entrance)
+    enter(page)
+    expect(heading).to_have_text(first_page)
+    expect(page.locator("html")).to_have_attribute("lang", locale[:2])
+    page.get_by_role("banner").get_by_role("button").last.click()
+    page.locator("form[action='/cabinet/logout'] button").click()
+    expect(heading).to_have_text(outside)
+
+
+def test_where_the_browser_asks_for_neither_language_the_accounts_is_spoken_until_one_is_chosen(
+    new_account: Callable[..., Account], open_at: OpenAt
+) -> None:
+    account = new_account(email=f"owner-{new_id()}@shop.example", language="ru")
+    page = open_at(session_link(account), locale="de-DE")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Вход в кабинет")
+    enter(page)
+    page.get_by_role("button", name="Вы и оформление").click()
+    page.get_by_text("English").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
 def test_leaving_closes_the_cabinet(client: Account, open_cabinet: OpenCabinet) -> None:
     page = open_cabinet(client, language="ru")
     page.get_by_role("button", name="Вы и оформление").click()
-    page.get_by_role("menuitem", name="Выйти").click()
+    page.get_by_role("button", name="Выйти").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Вы вышли из кабинета")
     page.goto(client.server.url + "/cabinet")
     expect(page.get_by_role("heading", level=1)).to_have_text("Вход в кабинет")
@@ -77,6 +116,11 @@ def test_axe_finds_nothing(
     page = open_cabinet(client, color_scheme=scheme)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert findings(page) == []
+    page.get_by_role("button", name="You and how it looks").click()
+    expect(page.get_by_role("dialog").get_by_role("radiogroup", name="Language")).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="You and how it looks")).to_be_focused()
 
 
 def test_axe_finds_nothing_where_nobody_is_signed_in(server: RunningServer, open_at: OpenAt) -> None:

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from store import speakers
 from store.analysis import CriterionResult
@@ -195,3 +195,29 @@ def test_an_account_without_people_says_how_they_come(account: Account, open_cab
     page = open_cabinet(account, "/people")
     expect(page.get_by_role("heading", name="Nobody is here yet")).to_be_visible()
     assert findings(page) == []
+
+
+def test_more_people_who_are_refused_are_asked_for_once_more(account: Account, open_cabinet: OpenCabinet) -> None:
+    with account.server.database.write() as connection:
+        for number in range(60):
+            speakers.upsert(account.tenant_id, connection, external_id=f"c-{number}", name=f"Client {number}")
+    is_busy = True
+
+    def answer(route: Route) -> None:
+        if is_busy and "cursor" in (route.request.post_data or ""):
+            route.fulfill(status=429, json={"error": {"message": "Too many.", "code": "rate_limit_exceeded"}})
+        else:
+            route.continue_()
+
+    page = open_cabinet(account)
+    page.route("**/tools/search_speakers", answer)
+    page.goto(f"{account.server.url}/cabinet/people")
+    people = page.get_by_role("link", name="Client ")
+    expect(people).to_have_count(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("alert")).to_contain_text("Too many requests")
+    assert findings(page) == []
+    is_busy = False
+    page.get_by_role("button", name="Try again").click()
+    expect(people).to_have_count(60)
+    expect(page.get_by_role("alert")).to_have_count(0)

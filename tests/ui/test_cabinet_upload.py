@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from tests.contract.recordings import spoken, wav
 from tests.support.server import JOB_S, Account
@@ -60,6 +60,21 @@ def test_a_recording_is_followed_to_its_text(account: Account, open_cabinet: Ope
     # The times of its words were asked for: each lights up where it is heard.
     page.get_by_role("slider", name="Position in the recording").press("ArrowRight")
     expect(page.locator("mark").first).to_have_text(re.compile(r"\w"))
+
+
+def test_what_came_in_and_was_not_analysed_is_not_called_ready(account: Account, open_cabinet: OpenCabinet) -> None:
+    page = open_cabinet(account, "/upload")
+
+    def fail_analysis(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"summary_generation_status": "error"})
+
+    page.route(re.compile(r"/public/v1/communications\?id="), fail_analysis)
+    choose(page, ("question.eml", "message/rfc822", MAIL))
+    row = page.get_by_role("listitem").filter(has_text="question.eml")
+    expect(row).to_contain_text("its analysis failed", timeout=JOB_S * 1000)
+    expect(row).not_to_contain_text("Ready")
+    assert findings(page) == []
 
 
 def test_what_is_wrong_with_a_file_is_said(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -1,7 +1,17 @@
-import { ActionIcon, Menu, SegmentedControl, Stack, Text, useMantineColorScheme } from "@mantine/core";
+import {
+  ActionIcon,
+  Divider,
+  NavLink,
+  Popover,
+  SegmentedControl,
+  Stack,
+  Text,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { IconBook2, IconLogout, IconUserCircle } from "@tabler/icons-react";
 import { type Texts, useLanguage, useTexts } from "../i18n/language";
 import { session } from "./session";
+import classes from "./shell.module.css";
 
 const texts: Texts<{
   account: string;
@@ -48,13 +58,13 @@ export function PersonMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const { name, email, role } = session.person;
   return (
-    <Menu position="bottom-end" width={264} closeOnItemClick={false} keepMounted>
-      <Menu.Target>
+    <Popover position="bottom-end" width={264} keepMounted trapFocus returnFocus>
+      <Popover.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.account}>
           <IconUserCircle size={24} stroke={1.6} />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
+      </Popover.Target>
+      <Popover.Dropdown p={4}>
         <Stack gap={2} px="sm" py={6}>
           <Text size="sm" fw={600} truncate>
             {name ?? email ?? session.tenant.name}
@@ -63,7 +73,7 @@ export function PersonMenu() {
             {t.roles[role]}
           </Text>
         </Stack>
-        <Menu.Divider />
+        <Divider my={4} />
         <Stack gap="xs" px="sm" py={6}>
           <SegmentedControl
             fullWidth
@@ -89,27 +99,44 @@ export function PersonMenu() {
             ]}
           />
         </Stack>
-        <Menu.Divider />
+        <Divider my={4} />
         {session.others.length > 0 && (
           <form method="post" action="/cabinet/switch">
-            <Menu.Label>{t.others}</Menu.Label>
+            <Text size="xs" c="dimmed" px="sm" py={6}>
+              {t.others}
+            </Text>
             {session.others.map((other) => (
-              <Menu.Item key={other.id} component="button" type="submit" name="account" value={other.id}>
-                {other.name}
-              </Menu.Item>
+              <NavLink
+                key={other.id}
+                component="button"
+                type="submit"
+                name="account"
+                value={other.id}
+                label={other.name}
+                className={classes.place ?? ""}
+              />
             ))}
-            <Menu.Divider />
+            <Divider my={4} />
           </form>
         )}
-        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<IconBook2 size={16} />}>
-          {t.docs}
-        </Menu.Item>
+        <NavLink
+          component="a"
+          href="/docs"
+          target="_blank"
+          leftSection={<IconBook2 size={16} />}
+          label={t.docs}
+          className={classes.place ?? ""}
+        />
         <form method="post" action="/cabinet/logout">
-          <Menu.Item component="button" type="submit" leftSection={<IconLogout size={16} />}>
-            {t.leave}
-          </Menu.Item>
+          <NavLink
+            component="button"
+            type="submit"
+            leftSection={<IconLogout size={16} />}
+            label={t.leave}
+            className={classes.place ?? ""}
+          />
         </form>
-      </Menu.Dropdown>
-    </Menu>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

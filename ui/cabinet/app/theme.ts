@@ -29,6 +29,8 @@ export const theme = createTheme({
   components: {
     // The page has one banner; that of a window is its title's frame alone.
     Modal: { defaultProps: { attributes: { header: { role: "presentation" } } } },
+    // A menu holds its items alone, and lies within the page's own landmark.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: "#page" } } },
     Drawer: { defaultProps: { attributes: { header: { role: "presentation" } } } },
   },
 });
@@ -42,6 +44,8 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-dimmed": "#5a625f",
     "--mantine-color-error": "#b3261e",
     "--mantine-color-red-text": "#b3261e",
+    // Of menu items' words: the usual one is too pale on paper and on its own tint.
+    "--mantine-color-red-6": "#a51f17",
     "--raised": "#ffffff",
     "--line": "#e4e1d9",
     "--soft": "#5a625f",
@@ -52,6 +56,7 @@ export const variables: CSSVariablesResolver = () => ({
     "--mantine-color-dimmed": "#a3aca8",
     "--mantine-color-error": "#ff9b8f",
     "--mantine-color-red-text": "#ff9b8f",
+    "--mantine-color-red-6": "#ffb0a6",
     "--raised": "#1c2220",
     "--line": "#303835",
     "--soft": "#a3aca8",

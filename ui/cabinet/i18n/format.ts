@@ -8,6 +8,8 @@ export interface Format {
   percent: (value: number | null | undefined, digits?: number) => string;
   /** An amount as the API gives it: a number, or its digits. */
   money: (roubles: number | string) => string;
+  /** A price, which may be parts of a kopeck. */
+  price: (roubles: number) => string;
   /** "3 calls": the number with the form of the word that goes with it. */
   count: (value: number, forms: Forms) => string;
   day: (moment: string | Date) => string;
@@ -38,7 +40,9 @@ export function makeFormat(language: Language, timeZone: string): Format {
   const locale = language === "ru" ? "ru-RU" : "en-GB";
   const plural = new Intl.PluralRules(locale);
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-  const money = new Intl.NumberFormat(locale, { style: "currency", currency: "RUB", currencyDisplay: "narrowSymbol" });
+  const roubles = { style: "currency", currency: "RUB", currencyDisplay: "narrowSymbol" } as const;
+  const money = new Intl.NumberFormat(locale, roubles);
+  const price = new Intl.NumberFormat(locale, { ...roubles, minimumFractionDigits: 0, maximumFractionDigits: 6 });
   const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", year: "numeric", timeZone });
   const plainDays = new Intl.DateTimeFormat(locale, {
     day: "numeric",
@@ -55,7 +59,8 @@ export function makeFormat(language: Language, timeZone: string): Format {
   return {
     number,
     percent: (value, digits = 0) => (value === null || value === undefined ? "—" : `${number(value, digits)} %`),
-    money: (roubles) => money.format(Number(roubles)),
+    money: (amount) => money.format(Number(amount)),
+    price: (amount) => price.format(amount),
     count: (value, forms) => `${number(value)} ${forms[plural.select(value)] ?? forms.other}`,
     day,
     date: (text) => plainDays.format(new Date(`${text}T00:00:00Z`)),

@@ -35,9 +35,10 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   return <SpeechContext value={value}>{children}</SpeechContext>;
 }
 
+/** What was chosen here, else the first of ours that the browser asks for, else the account's. */
 function kept(): Language {
-  const found = localStorage.getItem(KEPT);
-  return found === "ru" || found === "en" ? found : session.tenant.language;
+  const wished = [localStorage.getItem(KEPT), ...navigator.languages.map((each) => each.split("-")[0])];
+  return wished.find((each) => each === "ru" || each === "en") ?? session.tenant.language;
 }
 
 export function useLanguage(): Speech {

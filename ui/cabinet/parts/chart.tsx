@@ -43,12 +43,15 @@ export default function Chart({ option, label, height = 240, onPick }: ChartProp
     const line = scheme === "dark" ? "#303835" : "#e4e1d9";
     const chart = init(node, null, { renderer: "canvas" });
     const axis = {
-      axisLabel: { color: ink },
+      axisLabel: { color: ink, hideOverlap: true },
       axisLine: { lineStyle: { color: line } },
       splitLine: { lineStyle: { color: line } },
     };
-    const dressed = (given: unknown): unknown =>
-      Array.isArray(given) ? given.map(dressed) : given ? { ...axis, ...(given as object) } : given;
+    const dressed = (given: unknown): unknown => {
+      if (Array.isArray(given)) return given.map(dressed);
+      const own = given as { axisLabel?: object };
+      return { ...axis, ...own, axisLabel: { ...axis.axisLabel, ...own.axisLabel } };
+    };
     const { xAxis, yAxis, tooltip, legend, ...rest } = option;
     chart.setOption({
       color: CHART_COLOURS,

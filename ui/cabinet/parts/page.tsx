@@ -22,14 +22,17 @@ export function Page({ title, lead, actions, above, children }: PageProps) {
       <Stack gap={4}>
         {above}
         <Group justify="space-between" align="flex-start" gap="sm">
-          <Title order={1}>{title}</Title>
+          {/* What can be done stands beside the title, or under its sentence where there is no room. */}
+          <Stack gap={4} flex="1 1 15rem" miw={0}>
+            <Title order={1}>{title}</Title>
+            {lead && (
+              <Text c="var(--soft)" maw="46rem">
+                {lead}
+              </Text>
+            )}
+          </Stack>
           {actions && <Group gap="xs">{actions}</Group>}
         </Group>
-        {lead && (
-          <Text c="var(--soft)" maw="46rem">
-            {lead}
-          </Text>
-        )}
       </Stack>
       {children}
     </Stack>

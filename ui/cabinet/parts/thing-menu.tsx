@@ -5,6 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useNavigate } from "react-router";
 import { Confirm, useSayFailure } from "./confirm";
+import { GONE } from "./unsaved";
 
 interface ThingMenuProps {
   words: { more: string; edit: string; remove: string; removeTitle: string };
@@ -22,7 +23,11 @@ export function ThingMenu({ words, question, remove, then, form }: ThingMenuProp
   const go = useNavigate();
   const [editing, edit] = useDisclosure();
   const [removing, ask] = useDisclosure();
-  const removal = useMutation({ mutationFn: remove, onSuccess: () => void go(then), onError: useSayFailure() });
+  const removal = useMutation({
+    mutationFn: remove,
+    onSuccess: () => void go(then, { state: GONE }),
+    onError: useSayFailure(),
+  });
   return (
     <>
       <Menu position="bottom-end">

@@ -14,26 +14,26 @@ export interface About {
   opening: Turn[];
 }
 
-/** The conversation that questions are about: undefined while it is on its way, null where there is none. */
-export function useAbout(id: string | null): About | null | undefined {
+/** The conversation that questions are about: `about` is undefined while it is on its way, and where it cannot be had
+ * (`error`); null where the questions are about everything. */
+export function useAbout(id: string | null): { about: About | null | undefined; error: unknown; again: () => void } {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
   const format = useFormat();
-  const found = useQuery({
+  const query = useQuery({
     queryKey: ["communication", id],
     enabled: id !== null,
     queryFn: () => read(api.GET("/public/v1/communications", { params: { query: { id: id ?? "" } } })),
-  }).data;
-  if (id === null) return null;
-  if (!found) return undefined;
+  });
+  const { data: found, error } = query;
+  const again = () => void query.refetch();
+  if (id === null) return { about: null, error: null, again };
+  if (!found) return { about: undefined, error, again };
   const what = [kinds.kinds[found.kind], namesOf(found.speakers)].filter(Boolean).join(", ");
   const day = format.moment(found.occured_at);
-  return {
-    id,
-    name: `${what}, ${day}`,
-    opening: [
-      { role: "user", content: t.opening(what) },
-      { role: "assistant", content: t.openingReply(id, day, (found.summary_text ?? "").slice(0, MOST_SUMMARY)) },
-    ],
-  };
+  const opening: Turn[] = [
+    { role: "user", content: t.opening(what) },
+    { role: "assistant", content: t.openingReply(id, day, (found.summary_text ?? "").slice(0, MOST_SUMMARY)) },
+  ];
+  return { about: { id, name: `${what}, ${day}`, opening }, error: null, again };
 }

@@ -1,15 +1,15 @@
-import { Anchor, Button, Group, Pill, Select, Text } from "@mantine/core";
+import { Anchor, Button, Group, Pill, Select, Stack, Text } from "@mantine/core";
 import { IconEraser, IconLock, IconRobot } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { Link, useLocation, useNavigate, useSearchParams } from "react-router";
-import { api, read } from "../../api/client";
+import { ApiError, api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
 import { useTexts } from "../../i18n/language";
 import { Page } from "../../parts/page";
-import { Empty, Loaded } from "../../parts/states";
+import { Empty, Failure, Loaded } from "../../parts/states";
 import type { Chat } from "../chats/kinds";
-import { type About, useAbout } from "./about";
+import { useAbout } from "./about";
 import { AnswerView } from "./answer";
 import classes from "./ask.module.css";
 import { Begin } from "./begin";
@@ -44,27 +44,29 @@ export default function AskPage() {
   }
   return (
     <Loaded query={chats}>
-      {({ items }) => <Talk key={id ?? ""} place={id ?? ""} about={about} chats={answering(items)} />}
+      {({ items }) => <Talk key={id ?? ""} place={id ?? ""} asked={about} chats={answering(items)} />}
     </Loaded>
   );
 }
 
 interface TalkProps {
   place: string;
-  about: About | null | undefined;
+  asked: ReturnType<typeof useAbout>;
   chats: Chat[];
 }
 
-function Talk({ place, about, chats }: TalkProps) {
+function Talk({ place, asked, chats }: TalkProps) {
   const t = useTexts(texts);
   const go = useNavigate();
   const [search, setSearch] = useSearchParams();
+  const { about, error } = asked;
   const { state, pathname, search: query } = useLocation();
   const exchanges = useExchanges(place);
   const chat = chats.find((each) => each.id === search.get("chat")) ?? chats[0];
   const isAsking = exchanges.some((each) => each.state === "asking");
   const send = (question: string) => {
-    if (chat && !isAsking && question.trim()) ask(place, chat.id, question.trim(), about?.opening ?? []);
+    if (chat && about !== undefined && !isAsking && question.trim())
+      ask(place, chat.id, question.trim(), about?.opening ?? []);
   };
   // What was typed elsewhere is asked once: whoever comes back finds its answer.
   const given = (state as { question?: string } | null)?.question;
@@ -74,6 +76,16 @@ function Talk({ place, about, chats }: TalkProps) {
     void go(pathname + query, { replace: true, state: null });
     send(given);
   }, [given, isReady]);
+  const isGone = error instanceof ApiError && error.status === 404;
+  const failure = error !== null && (
+    <Stack gap={6} mb={8}>
+      {/* What is gone does not come back. */}
+      {isGone ? <Failure error={error} /> : <Failure error={error} again={asked.again} />}
+      <Anchor component={Link} to="/ask" size="sm">
+        {t.leaveAbout}
+      </Anchor>
+    </Stack>
+  );
   const log = useFollowing(exchanges.length, exchanges.at(-1)?.markdown.length ?? 0);
   return (
     <Page
@@ -118,7 +130,7 @@ function Talk({ place, about, chats }: TalkProps) {
             </Text>
           )}
           {exchanges.length === 0 ? (
-            <Begin isAbout={place !== ""} suggestions={place ? [] : chat.suggestions} onAsk={send} />
+            failure || <Begin isAbout={place !== ""} suggestions={place ? [] : chat.suggestions} onAsk={send} />
           ) : (
             <section ref={log} className={classes.log} role="log" aria-label={t.conversation}>
               {exchanges.map((each) => (
@@ -127,6 +139,7 @@ function Talk({ place, about, chats }: TalkProps) {
             </section>
           )}
           <div className={classes.dock}>
+            {exchanges.length > 0 && failure}
             {about && (
               <Group gap={6} mb={8}>
                 <Text size="xs" c="var(--soft)">

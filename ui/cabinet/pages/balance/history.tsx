@@ -97,7 +97,7 @@ export function History() {
 function Line({ item }: { item: Item }) {
   const t = useTexts(texts);
   const { language } = useLanguage();
-  const { money, moment, number } = useFormat();
+  const { money, moment, number, price } = useFormat();
   const products = [...new Set(item.lines?.map((line) => productName(line.product, language)))];
   const place = item.source && item.source_ref ? PLACES[item.source] : undefined;
   const title =
@@ -124,9 +124,7 @@ function Line({ item }: { item: Item }) {
         {item.lines && item.lines.length > 0 && (
           <Text size="xs" c="dimmed">
             {item.lines
-              .map(
-                (line) => `${number(line.quantity)} ${t.units[line.unit] ?? line.unit} × ${number(line.rate_rub, 6)} ₽`,
-              )
+              .map((line) => `${number(line.quantity)} ${t.units[line.unit] ?? line.unit} × ${price(line.rate_rub)}`)
               .join(" · ")}
           </Text>
         )}

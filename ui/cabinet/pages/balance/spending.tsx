@@ -51,7 +51,7 @@ export function Spending() {
 function Shown({ data }: { data: SpendingData }) {
   const t = useTexts(texts);
   const { language } = useLanguage();
-  const { money, date, number } = useFormat();
+  const { money, price, date } = useFormat();
   const option = useMemo(() => {
     const days: string[] = [];
     for (let at = Date.parse(data.from); at <= Date.parse(data.to); at += DAY_MS) {
@@ -63,7 +63,7 @@ function Shown({ data }: { data: SpendingData }) {
       legend: { type: "scroll", bottom: 0 },
       grid: { left: 8, right: 16, top: 16, bottom: 40, containLabel: true },
       xAxis: { type: "category", data: days.map((day) => date(day)) },
-      yAxis: { type: "value", axisLabel: { formatter: (value: number) => `${number(value)} ₽` } },
+      yAxis: { type: "value", axisLabel: { formatter: (value: number) => price(value) } },
       series: data.products.map((product) => ({
         name: productName(product, language),
         type: "bar",
@@ -72,7 +72,7 @@ function Shown({ data }: { data: SpendingData }) {
         data: days.map((day) => spent.get(`${day} ${product}`) ?? 0),
       })),
     };
-  }, [data, language, money, date, number]);
+  }, [data, language, money, price, date]);
   const sums = data.products.map((product) => ({
     product,
     amount: data.items.filter((each) => each.product === product).reduce((sum, each) => sum + each.amount_rub, 0),

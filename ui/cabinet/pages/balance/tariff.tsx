@@ -10,7 +10,7 @@ import { productName, texts } from "./texts";
 export function Tariff() {
   const t = useTexts(texts);
   const { language } = useLanguage();
-  const { number } = useFormat();
+  const { price } = useFormat();
   const query = useQuery({ queryKey: ["tariff"], queryFn: () => read(api.GET("/public/v1/tariff")) });
   // A second costs so little that people think in minutes.
   const perMinute = (unit: string) => unit === "second";
@@ -37,7 +37,7 @@ export function Tariff() {
                     )}
                   </Table.Td>
                   <Table.Td ta="right">
-                    {number(perMinute(rate.unit) ? rate.rate_rub * 60 : rate.rate_rub, 6)} ₽
+                    {price(perMinute(rate.unit) ? rate.rate_rub * 60 : rate.rate_rub)}
                     <Text size="xs" c="dimmed">
                       {t.per[perMinute(rate.unit) ? "minute" : rate.unit] ?? rate.unit}
                     </Text>

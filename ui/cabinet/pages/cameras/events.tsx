@@ -1,4 +1,4 @@
-import { Anchor, Button, Center, Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Anchor, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconEyeOff } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -6,6 +6,7 @@ import { api, read } from "../../api/client";
 import { session } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { dayOver, dayStart } from "../../parts/days";
+import { More } from "../../parts/more";
 import { Empty, Failure, Waiting } from "../../parts/states";
 import classes from "./cameras.module.css";
 import { type CameraEvent, SCENARIOS, type Scenario, type Stream, words } from "./kinds";
@@ -128,19 +129,9 @@ export function Events({ only }: { only?: Stream }) {
           />
         ))}
       </div>
-      {events.isFetchNextPageError && <Failure error={events.error} again={() => void events.fetchNextPage()} />}
-      {events.hasNextPage && !events.isFetchNextPageError && (
-        <Center>
-          <Button
-            size="xs"
-            variant="default"
-            loading={events.isFetchingNextPage}
-            onClick={() => void events.fetchNextPage()}
-          >
-            {t.more}
-          </Button>
-        </Center>
-      )}
+      <More list={events} size="xs">
+        {t.more}
+      </More>
     </Stack>
   );
 }

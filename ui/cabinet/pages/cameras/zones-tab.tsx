@@ -8,6 +8,7 @@ import { type Texts, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
 import { useRefusalText } from "../../parts/refused-fields";
+import { UnsavedGuard } from "../../parts/unsaved";
 import classes from "./cameras.module.css";
 import { KIND_COLOURS, KINDS, type Kind, type Stream, words, type Zone } from "./kinds";
 import { Snapshot } from "./snapshot";
@@ -143,6 +144,7 @@ export function ZonesTab({ stream }: { stream: Stream }) {
   const wrong = save.isError ? said(save.error) : null;
   return (
     <Stack gap="lg">
+      <UnsavedGuard isChanged={isChanged || drawn !== null} />
       <Snapshot stream={stream}>
         <ZoneCanvas
           zones={zones}

@@ -6,6 +6,7 @@ import { useNavigate } from "react-router";
 import { api, read } from "../../api/client";
 import { useTexts } from "../../i18n/language";
 import { Confirm, useSayFailure } from "../../parts/confirm";
+import { GONE } from "../../parts/unsaved";
 import type { Chat } from "./kinds";
 import { settingsTexts } from "./settings-texts";
 
@@ -17,7 +18,7 @@ export function ChatEnd({ chat }: { chat: Chat }) {
   const [asking, ask] = useDisclosure();
   const remove = useMutation({
     mutationFn: () => read(api.DELETE("/public/v1/chats/{chat_id}", { params: { path: { chat_id: chat.id } } })),
-    onSuccess: () => void go("/chats"),
+    onSuccess: () => void go("/chats", { state: GONE }),
     onError: failed,
   });
   return (

@@ -7,6 +7,7 @@ import { useTexts } from "../../i18n/language";
 import { useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
 import { useRefusalText, useWrongField } from "../../parts/refused-fields";
+import { UnsavedGuard } from "../../parts/unsaved";
 import { ChatEnd } from "./chat-end";
 import classes from "./chats.module.css";
 import { type Chat, changesOf, type Draft, draftOf } from "./kinds";
@@ -61,6 +62,7 @@ export function SettingsTab({ chat }: { chat: Chat }) {
         save.mutate();
       }}
     >
+      <UnsavedGuard isChanged={isChanged} />
       <div className={classes.columns}>
         <fieldset disabled={!mayAct("operator")} className={classes.fields}>
           <AboutFields {...fields} wasDefault={chat.is_default} />

@@ -9,6 +9,7 @@ import { type Texts, useTexts } from "../../i18n/language";
 import { Confirm } from "../../parts/confirm";
 import { sayDone, sayFailed } from "../../parts/notify";
 import { useFailureText } from "../../parts/states";
+import { GONE } from "../../parts/unsaved";
 import { type Details, isInWork } from "./kinds";
 
 const texts: Texts<{
@@ -100,7 +101,7 @@ export function Actions({ found }: { found: Details }) {
     mutationFn: () => read(api.DELETE("/public/v1/communications/{communication_id}", { params: { path } })),
     onSuccess: () => {
       queries.removeQueries({ queryKey: ["communication", found.id] });
-      void navigate("/communications", { replace: true });
+      void navigate("/communications", { replace: true, state: GONE });
     },
     onError: say,
   });

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Loader, SegmentedControl, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { IconMessageQuestion } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "react-router";
 import { api, read } from "../../api/client";
@@ -14,7 +14,7 @@ import { Empty, Failure, Loaded, Waiting } from "../../parts/states";
 import { Actions } from "./actions";
 import { Findings } from "./findings";
 import { Corrections, Deliveries } from "./history";
-import { type Details, headOf, type Item, isInWork, isOpen, kindTexts } from "./kinds";
+import { categoryName, type Details, headOf, type Item, isInWork, isOpen, kindTexts } from "./kinds";
 import classes from "./page.module.css";
 import { People } from "./people";
 import { Player } from "./player";
@@ -31,6 +31,7 @@ const texts: Texts<{
   recognising: string;
   failed: string;
   failedWhy: string;
+  reasons: Record<string, string>;
   silence: string;
   silenceWhy: string;
   conversation: string;
@@ -44,6 +45,7 @@ const texts: Texts<{
     recognising: "The recording is being recognised. The text appears here by itself.",
     failed: "The recording could not be recognised",
     failedWhy: "Nothing was charged for it.",
+    reasons: { client_inactive: "The balance did not cover it.", cancelled: "It was cancelled." },
     silence: "Nobody speaks in it",
     silenceWhy: "No speech was found in the recording.",
     conversation: "Conversation",
@@ -57,6 +59,7 @@ const texts: Texts<{
     recognising: "Запись распознаётся. Текст появится здесь сам.",
     failed: "Запись не удалось распознать",
     failedWhy: "Деньги за неё не списаны.",
+    reasons: { client_inactive: "На балансе не хватило денег.", cancelled: "Распознавание отменено." },
     silence: "Здесь никто не говорит",
     silenceWhy: "В записи не найдено речи.",
     conversation: "Разговор",
@@ -102,9 +105,12 @@ function Conversation({ found }: { found: Details }) {
   const words = useWords(found);
   const player = usePlayer(items, words);
   const toText = useCallback(() => setView("conversation"), []);
+  const hasFailed = found.transcription_status === "error";
   const { marked, show } = useMarked(items, toText);
+  useDeliveriesOf(found);
   useFollowing(player.place.idx, player.isPlaying);
-  const hasSound = found.recording !== null && found.transcription_status === "success";
+  // A recording that could not be recognised may still be listened to.
+  const hasSound = found.recording !== null && (found.transcription_status === "success" || hasFailed);
   const { seek } = player;
   const listen = useCallback((item: Item) => seek((item.start_ms ?? 0) / 1000, true), [seek]);
   const showAndSeek = useCallback(
@@ -135,8 +141,11 @@ function Conversation({ found }: { found: Details }) {
             <Loader size="sm" aria-hidden />
             <Text>{t.recognising}</Text>
           </Group>
-        ) : found.transcription_status === "error" ? (
-          <Empty title={t.failed}>{t.failedWhy}</Empty>
+        ) : hasFailed ? (
+          <Empty title={t.failed}>
+            {t.failedWhy}
+            <Reason message={found.transcription_error_message} />
+          </Empty>
         ) : items.length ? (
           <Timeline
             id={found.id}
@@ -172,7 +181,7 @@ function Conversation({ found }: { found: Details }) {
           <span>{about.join(" · ")}</span>
           {found.category && (
             <Badge component="span" variant="light" color="gray" tt="none" fw={500} c="var(--mantine-color-text)">
-              {kinds.categories[found.category as keyof typeof kinds.categories] ?? found.category_label}
+              {categoryName(kinds.categories, found.category, found.category_label)}
             </Badge>
           )}
         </Group>
@@ -214,6 +223,18 @@ function Conversation({ found }: { found: Details }) {
   );
 }
 
+/** Why it was not recognised: in our words where they are known, else in the server's. */
+function Reason({ message }: { message: string | null }) {
+  const t = useTexts(texts);
+  if (!message) return null;
+  const known = t.reasons[message];
+  return (
+    <Text span display="block" size="sm" mt={4} {...(known ? {} : { lang: "en", c: "dimmed" })}>
+      {known ?? message}
+    </Text>
+  );
+}
+
 const NO_WORDS: Words = {};
 
 function useWords(found: Details): Words {
@@ -229,6 +250,21 @@ function useWords(found: Details): Words {
   });
   const items = list.data?.items;
   return useMemo(() => (items ? Object.fromEntries(items.map((each) => [each.idx, each.words])) : NO_WORDS), [items]);
+}
+
+/** What was sent to the account's webhook is looked at again whenever a stage has ended: its event goes out then. */
+function useDeliveriesOf(found: Details) {
+  const queries = useQueryClient();
+  const stages = [
+    found.transcription_status,
+    found.summary_generation_status,
+    found.qc_generation_status,
+    found.memory_generation_status,
+  ].join();
+  useEffect(
+    () => void queries.invalidateQueries({ queryKey: ["deliveries-of", found.id] }),
+    [stages, found.id, queries],
+  );
 }
 
 /** While the recording plays its text goes along, unless who reads has scrolled elsewhere. */

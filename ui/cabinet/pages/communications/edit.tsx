@@ -1,6 +1,6 @@
 import { Button, Group, Select, Stack, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useEffect, useState } from "react";
 import { api, read } from "../../api/client";
 import { type Texts, useTexts } from "../../i18n/language";
 import { useSayFailure } from "../../parts/confirm";
@@ -29,11 +29,13 @@ interface EditProps {
   id: string;
   item: Item;
   voices: Voice[];
+  /** Told whether there is something to save. */
+  onChanged: (isChanged: boolean) => void;
   onDone: () => void;
 }
 
 /** Another text, or another speaker, for one turn. */
-export function Edit({ id, item, voices, onDone }: EditProps) {
+export function Edit({ id, item, voices, onChanged, onDone }: EditProps) {
   const t = useTexts(texts);
   const failed = useSayFailure();
   const [text, setText] = useState(item.text);
@@ -53,6 +55,10 @@ export function Edit({ id, item, voices, onDone }: EditProps) {
     onError: failed,
   });
   const isSame = text === item.text && label === item.label;
+  useEffect(() => {
+    onChanged(!isSame);
+    return () => onChanged(false);
+  }, [isSame, onChanged]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Escape") onDone();
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !isSame) save.mutate();

@@ -74,6 +74,10 @@ export const kindTexts: Texts<KindTexts> = {
   },
 };
 
+/** A category in the language of who reads; what the server calls it (`label`) where it is none of ours. */
+export const categoryName = (names: KindTexts["categories"], code: string | null, label: string | null) =>
+  (names as Record<string, string>)[code ?? ""] ?? label;
+
 /** A person's name, or what the account knows them by. */
 export const nameOf = (person: Pick<Person, "name" | "external_id">) => person.name || person.external_id;
 

@@ -9,6 +9,7 @@ import { mayAct } from "../../app/session";
 import type { Forms } from "../../i18n/format";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Confirm, useSayFailure } from "../../parts/confirm";
+import { isMoreRefused, MoreRefused } from "../../parts/more";
 import { sayDone } from "../../parts/notify";
 import { Page } from "../../parts/page";
 import { Empty, Failure, Waiting } from "../../parts/states";
@@ -149,13 +150,17 @@ export default function CommunicationsPage() {
         ) : list.isError && !items.length ? (
           <Failure error={list.error} again={() => void list.refetch()} />
         ) : items.length ? (
-          <Rows
-            items={items}
-            more={list.hasNextPage}
-            isLoading={list.isFetchingNextPage}
-            onMore={() => void list.fetchNextPage()}
-            onDelete={askToDelete}
-          />
+          <>
+            <Rows
+              items={items}
+              more={list.hasNextPage}
+              isLoading={list.isFetchingNextPage}
+              // What was refused is not asked for again by itself.
+              onMore={list.isFetchNextPageError ? null : () => void list.fetchNextPage()}
+              onDelete={askToDelete}
+            />
+            {isMoreRefused(list) && <MoreRefused list={list} />}
+          </>
         ) : isFiltered ? (
           <Empty
             icon={<IconMessageSearch size={40} stroke={1.4} aria-hidden />}
@@ -197,7 +202,8 @@ interface RowsProps {
   items: Listed[];
   more: boolean;
   isLoading: boolean;
-  onMore: () => void;
+  /** Asks for the next page; null where it was refused. */
+  onMore: (() => void) | null;
   onDelete: (found: Listed) => void;
 }
 
@@ -217,7 +223,7 @@ function Rows({ items, more, isLoading, onMore, onDelete }: RowsProps) {
   const shown = rows.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (more && !isLoading && last >= items.length - 10) onMore();
+    if (more && !isLoading && last >= items.length - 10) onMore?.();
   }, [last, items.length, more, isLoading, onMore]);
   return (
     <>

@@ -1,15 +1,18 @@
-import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Menu, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconBookmark, IconCheck, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ApiError, api, read } from "../../api/client";
+import type { components } from "../../api/schema/public";
 import { mayAct } from "../../app/session";
 import { type Texts, useTexts } from "../../i18n/language";
-import { useSayFailure } from "../../parts/confirm";
+import { Confirm, useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
 import { useFailureText } from "../../parts/states";
 import { type Filters, keyOf } from "./filters";
+
+type View = components["schemas"]["ViewBody"];
 
 const texts: Texts<{
   views: string;
@@ -23,6 +26,9 @@ const texts: Texts<{
   kept: string;
   taken: string;
   remove: (name: string) => string;
+  sure: string;
+  gone: (name: string) => string;
+  action: string;
   first: string;
 }> = {
   en: {
@@ -37,6 +43,9 @@ const texts: Texts<{
     kept: "The view is saved",
     taken: "There is a view of this name.",
     remove: (name) => `Delete the view “${name}”`,
+    sure: "Delete this view?",
+    gone: (name) => `“${name}” will be gone for everybody in the account. The communications stay.`,
+    action: "Delete",
     first: "Set a filter or search first: a view keeps them under a name.",
   },
   ru: {
@@ -51,6 +60,9 @@ const texts: Texts<{
     kept: "Вид сохранён",
     taken: "Вид с таким названием уже есть.",
     remove: (name) => `Удалить вид «${name}»`,
+    sure: "Удалить вид?",
+    gone: (name) => `Вид «${name}» исчезнет у всех сотрудников аккаунта. Сами коммуникации останутся.`,
+    action: "Удалить",
     first: "Сначала задайте фильтры или поиск: вид сохраняет их под именем.",
   },
 };
@@ -62,6 +74,7 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
   const said = useFailureText();
   const [saving, { open, close }] = useDisclosure();
   const [name, setName] = useState("");
+  const [leaving, setLeaving] = useState<View | null>(null);
   const views = useQuery({ queryKey: ["views"], queryFn: () => read(api.GET("/public/v1/views")) });
   const save = useMutation({
     mutationFn: () => read(api.POST("/public/v1/views", { body: { name: name.trim(), filters: { ...filters } } })),
@@ -73,6 +86,7 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
   });
   const remove = useMutation({
     mutationFn: (id: string) => read(api.DELETE("/public/v1/views/{view_id}", { params: { path: { view_id: id } } })),
+    onSuccess: () => setLeaving(null),
     onError: failed,
   });
   const here = keyOf(filters);
@@ -103,21 +117,22 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
                 </Text>
               </Menu.Item>
               {mayAct("operator") && (
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
+                <Menu.Item
+                  w="auto"
+                  flex="none"
+                  c="dimmed"
                   aria-label={t.remove(view.name)}
-                  onClick={() => remove.mutate(view.id)}
+                  onClick={() => setLeaving(view)}
                 >
-                  <IconTrash size={16} aria-hidden />
-                </ActionIcon>
+                  <IconTrash size={16} aria-hidden style={{ display: "block" }} />
+                </Menu.Item>
               )}
             </Group>
           ))}
           {!saved.length && (
-            <Text size="sm" c="dimmed" px="sm" py="xs">
+            <Menu.Item aria-disabled closeMenuOnClick={false} c="dimmed">
               {here ? t.none : t.first}
-            </Text>
+            </Menu.Item>
           )}
           {here && !chosen && mayAct("operator") && (
             <>
@@ -127,6 +142,16 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
           )}
         </Menu.Dropdown>
       </Menu>
+      <Confirm
+        opened={leaving !== null}
+        onClose={() => setLeaving(null)}
+        title={t.sure}
+        action={t.action}
+        pending={remove.isPending}
+        onConfirm={() => leaving && remove.mutate(leaving.id)}
+      >
+        {leaving && t.gone(leaving.name)}
+      </Confirm>
       <Modal opened={saving} onClose={close} title={t.save} centered closeButtonProps={{ "aria-label": t.close }}>
         <form onSubmit={submit}>
           <Stack>

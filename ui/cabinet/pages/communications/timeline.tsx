@@ -3,6 +3,7 @@ import { IconPaperclip } from "@tabler/icons-react";
 import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { mayAct } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
+import { AskToLeave, UnsavedGuard } from "../../parts/unsaved";
 import { Edit } from "./edit";
 import type { Item } from "./kinds";
 import classes from "./timeline.module.css";
@@ -29,7 +30,12 @@ interface TimelineProps {
 /** What was said or written, turn by turn: a call by speaker, everything else as messages. */
 export function Timeline({ id, kind, items, voices, words, place, marked, onListen }: TimelineProps) {
   const [editing, setEditing] = useState<number | null>(null);
-  const edit = useCallback((idx: number) => setEditing(idx), []);
+  const [isChanged, setChanged] = useState(false);
+  const [wanted, setWanted] = useState<number | null>(null);
+  const latest = useRef(isChanged);
+  latest.current = isChanged;
+  // Another turn while one is half corrected: only after a question.
+  const edit = useCallback((idx: number) => (latest.current ? setWanted(idx) : setEditing(idx)), []);
   const left = useRef<number | null>(null);
   // Who has corrected a turn goes on from there.
   useEffect(() => {
@@ -43,30 +49,41 @@ export function Timeline({ id, kind, items, voices, words, place, marked, onList
   };
   const all = [...voices.values()];
   return (
-    <ol className={kind === "call" ? classes.call : classes.messages}>
-      {items.map((item, number) => {
-        const voice = voices.get(item.label ?? "");
-        const isLit = place.idx === item.idx;
-        return editing === item.idx ? (
-          <li key={item.idx} className={classes.editing}>
-            <Edit id={id} item={item} voices={all} onDone={() => leave(item.idx)} />
-          </li>
-        ) : (
-          <Turn
-            key={item.idx}
-            item={item}
-            voice={voice}
-            kind={kind}
-            isFirst={number === 0 || items[number - 1]?.label !== item.label}
-            words={words[item.idx] ?? null}
-            lit={isLit ? (place.word ?? -1) : null}
-            isMarked={marked === item.idx}
-            onListen={onListen}
-            onEdit={edit}
-          />
-        );
-      })}
-    </ol>
+    <>
+      <UnsavedGuard isChanged={isChanged} />
+      <AskToLeave
+        opened={wanted !== null}
+        onStay={() => setWanted(null)}
+        onLeave={() => {
+          setEditing(wanted);
+          setWanted(null);
+        }}
+      />
+      <ol className={kind === "call" ? classes.call : classes.messages}>
+        {items.map((item, number) => {
+          const voice = voices.get(item.label ?? "");
+          const isLit = place.idx === item.idx;
+          return editing === item.idx ? (
+            <li key={item.idx} className={classes.editing}>
+              <Edit id={id} item={item} voices={all} onChanged={setChanged} onDone={() => leave(item.idx)} />
+            </li>
+          ) : (
+            <Turn
+              key={item.idx}
+              item={item}
+              voice={voice}
+              kind={kind}
+              isFirst={number === 0 || items[number - 1]?.label !== item.label}
+              words={words[item.idx] ?? null}
+              lit={isLit ? (place.word ?? -1) : null}
+              isMarked={marked === item.idx}
+              onListen={onListen}
+              onEdit={edit}
+            />
+          );
+        })}
+      </ol>
+    </>
   );
 }
 

@@ -69,7 +69,7 @@ export function AddDocuments({ spaceId, onFiles }: { spaceId: string; onFiles: (
     <Stack gap="xs">
       <Dropzone onDrop={onFiles} multiple inputProps={{ "aria-label": t.drop }} p="lg" radius="lg">
         <Group justify="center" gap="md" wrap="nowrap" style={{ pointerEvents: "none" }}>
-          <IconFileUpload size={32} stroke={1.4} aria-hidden />
+          <IconFileUpload size={32} stroke={1.4} style={{ flex: "none" }} aria-hidden />
           <div>
             <Text fw={600}>{t.drop}</Text>
             <Text size="sm" c="dimmed">

@@ -14,7 +14,7 @@ import { AddDocuments, isTooLarge } from "./add-documents";
 import { DocumentRow } from "./document-row";
 import { isInWork, type Space } from "./kinds";
 import { UploadList } from "./upload-list";
-import { useUploads } from "./uploads";
+import { add, clear, useUploads } from "./uploads";
 
 const LIMIT = 25;
 const POLL_MS = 2500;
@@ -61,15 +61,18 @@ const texts: Texts<{
 
 export function DocumentsTab({ space }: { space: Space }) {
   const t = useTexts(texts);
-  const { uploads, add, clear } = useUploads(space.id);
+  const uploads = useUploads(space.id);
   const take = (files: File[]) => {
     for (const file of files.filter(isTooLarge)) sayFailed(t.tooLarge(file.name));
-    add(files.filter((file) => !isTooLarge(file)));
+    add(
+      space.id,
+      files.filter((file) => !isTooLarge(file)),
+    );
   };
   return (
     <Stack gap="lg">
       {mayAct("operator") && <AddDocuments spaceId={space.id} onFiles={take} />}
-      <UploadList uploads={uploads} onClear={clear} />
+      <UploadList uploads={uploads} onClear={() => clear(space.id)} />
       <DocumentList space={space} />
     </Stack>
   );

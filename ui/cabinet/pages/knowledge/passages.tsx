@@ -1,9 +1,10 @@
 import { Alert, Badge, Button, Center, Group, Text, Title } from "@mantine/core";
 import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { ApiError, api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
+import { More } from "../../parts/more";
 import { Failure, Waiting } from "../../parts/states";
 import type { Chunk, KnowledgeDocument } from "./kinds";
 import classes from "./knowledge.module.css";
@@ -73,7 +74,11 @@ export function Passages({ document, cited, start }: PassagesProps) {
   });
   const chunks = found.data?.pages.flatMap((page) => page.items) ?? [];
   const isThere = !cited || chunks.some((chunk) => chunk.id === cited);
-  const more = useSeen(() => found.hasNextPage && !found.isFetching && void found.fetchNextPage());
+  const more = useSeen(
+    () => found.hasNextPage && !found.isFetching && !found.isFetchNextPageError && void found.fetchNextPage(),
+    chunks.length,
+  );
+  const isEarlierRefused = found.isFetchPreviousPageError && !found.isFetchingPreviousPage;
   if (found.isError && !found.data) return <Failure error={found.error} again={() => void found.refetch()} />;
   if (!found.data) return <Waiting lines={8} />;
   return (
@@ -83,7 +88,8 @@ export function Passages({ document, cited, start }: PassagesProps) {
           {t.changed}
         </Alert>
       )}
-      {found.hasPreviousPage && (
+      {isEarlierRefused && <Failure error={found.error} again={() => void found.fetchPreviousPage()} />}
+      {found.hasPreviousPage && !isEarlierRefused && (
         <Center mb="md">
           <Button
             variant="default"
@@ -98,18 +104,11 @@ export function Passages({ document, cited, start }: PassagesProps) {
       {chunks.map((chunk, index) => (
         <Passage key={chunk.id} chunk={chunk} before={chunks[index - 1]} isCited={chunk.id === cited} />
       ))}
-      {found.hasNextPage && (
-        <Center mt="md" ref={more}>
-          <Button
-            variant="default"
-            size="xs"
-            loading={found.isFetchingNextPage}
-            onClick={() => void found.fetchNextPage()}
-          >
-            {t.later}
-          </Button>
-        </Center>
-      )}
+      <div ref={more}>
+        <More list={found} size="xs">
+          {t.later}
+        </More>
+      </div>
     </>
   );
 }
@@ -161,17 +160,20 @@ function Passage({ chunk, before, isCited }: { chunk: Chunk; before: Chunk | und
   );
 }
 
-/** A ref whose element calls `onSeen` whenever it comes into view. */
-function useSeen(onSeen: () => void) {
+/** A ref whose element calls `onSeen` whenever it comes into view, and where it still is once `length` has grown. */
+function useSeen(onSeen: () => void, length: number) {
   const latest = useRef(onSeen);
   latest.current = onSeen;
   const observer = useRef<IntersectionObserver | null>(null);
-  return (node: HTMLElement | null) => {
-    observer.current?.disconnect();
-    if (!node) return;
-    observer.current = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current(), {
-      rootMargin: "400px",
-    });
-    observer.current.observe(node);
-  };
+  return useCallback(
+    (node: HTMLElement | null) => {
+      observer.current?.disconnect();
+      if (!node) return;
+      observer.current = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current(), {
+        rootMargin: "400px",
+      });
+      observer.current.observe(node);
+    },
+    [length],
+  );
 }

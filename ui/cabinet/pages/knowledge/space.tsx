@@ -105,8 +105,7 @@ function SpaceView({ space }: { space: Space }) {
             {t.tests}
           </Tabs.Tab>
         </Tabs.List>
-        {/* Uploads go on while another tab is looked at. */}
-        <Tabs.Panel value="documents" keepMounted>
+        <Tabs.Panel value="documents">
           <DocumentsTab space={space} />
         </Tabs.Panel>
         <Tabs.Panel value="search">

@@ -5,7 +5,7 @@ import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { useFailureText } from "../../parts/states";
 import { useProblem } from "./problems";
-import type { Upload } from "./uploads";
+import { again, type Upload } from "./uploads";
 
 const texts: Texts<{
   title: string;
@@ -14,6 +14,7 @@ const texts: Texts<{
   sending: string;
   reading: string;
   done: string;
+  again: string;
   progress: (name: string) => string;
 }> = {
   en: {
@@ -23,6 +24,7 @@ const texts: Texts<{
     sending: "Sending",
     reading: "Being read",
     done: "Searchable",
+    again: "Try again",
     progress: (name) => `Progress of ${name}`,
   },
   ru: {
@@ -32,6 +34,7 @@ const texts: Texts<{
     sending: "Отправляется",
     reading: "Читается",
     done: "Можно искать",
+    again: "Повторить",
     progress: (name) => `Ход загрузки: ${name}`,
   },
 };
@@ -73,16 +76,22 @@ function Line({ upload }: { upload: Upload }) {
       <Group justify="space-between" wrap="nowrap" gap="sm">
         {document ? (
           <Anchor component={Link} to={`/documents/${document.id}`} size="sm" lineClamp={1}>
-            {upload.name}
+            {upload.file.name}
           </Anchor>
         ) : (
           <Text size="sm" lineClamp={1}>
-            {upload.name}
+            {upload.file.name}
           </Text>
         )}
         <Group gap={4} wrap="nowrap" flex="none" c={state === "failed" ? "red" : "dimmed"}>
           {state === "done" && <IconCircleCheck size={16} color="var(--mantine-color-green-text)" aria-hidden />}
           {state === "failed" && <IconAlertCircle size={16} aria-hidden />}
+          {/* What arrived and was not read is tried again from its row among the documents. */}
+          {state === "failed" && !document && (
+            <Button size="compact-sm" variant="default" ml={4} onClick={() => again(upload.key)}>
+              {t.again}
+            </Button>
+          )}
           {state !== "failed" && (
             <Text size="sm">
               {t[state]}
@@ -96,7 +105,7 @@ function Line({ upload }: { upload: Upload }) {
           {why}
         </Text>
       ) : (
-        state !== "done" && <Progress value={share} size="sm" aria-label={t.progress(upload.name)} />
+        state !== "done" && <Progress value={share} size="sm" aria-label={t.progress(upload.file.name)} />
       )}
     </Stack>
   );

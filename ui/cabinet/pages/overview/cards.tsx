@@ -5,6 +5,7 @@ import { session } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Loaded, Waiting } from "../../parts/states";
+import { categoryName, kindTexts } from "../communications/kinds";
 import { signalNames } from "../communications/signals";
 import classes from "./overview.module.css";
 import { listPath, type Period } from "./period";
@@ -87,6 +88,7 @@ const texts: Texts<{
 /** Shares by category, each a link to its communications. */
 export function CategoriesCard({ data, period }: { data: Metrics; period: Period }) {
   const t = useTexts(shared);
+  const { categories } = useTexts(kindTexts);
   const format = useFormat();
   const most = Math.max(1, ...data.categories.map((share) => share.count));
   return (
@@ -105,7 +107,7 @@ export function CategoriesCard({ data, period }: { data: Metrics; period: Period
           >
             <Group justify="space-between" gap="xs" wrap="nowrap" mb={4}>
               <Text size="sm" truncate>
-                {share.label ?? t.notAnalysed}
+                {categoryName(categories, share.code, share.label) ?? t.notAnalysed}
               </Text>
               <Text size="sm" c="var(--soft)" style={{ whiteSpace: "nowrap" }}>
                 {format.number(share.count)} · {format.percent(share.pct)}

@@ -246,7 +246,6 @@ export function QualityCard({ data, period, leads = true }: ChartProps & { leads
         {
           name: t.score,
           type: "line",
-          smooth: 0.3,
           connectNulls: true,
           symbolSize: 7,
           lineStyle: { width: 3 },

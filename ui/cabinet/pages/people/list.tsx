@@ -9,6 +9,7 @@ import type { components } from "../../api/schema/public";
 import type { Forms } from "../../i18n/format";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { More } from "../../parts/more";
 import { Page } from "../../parts/page";
 import { Empty, Failure, Waiting } from "../../parts/states";
 import classes from "./people.module.css";
@@ -159,13 +160,7 @@ export default function PeoplePage() {
           </Empty>
         )}
         {people.length > 0 && <People people={people} order={query ? null : order} onOrder={setOrder} />}
-        {found.hasNextPage && (
-          <Group justify="center" mt="md">
-            <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              {t.more}
-            </Button>
-          </Group>
-        )}
+        <More list={found}>{t.more}</More>
       </Card>
     </Page>
   );

@@ -30,9 +30,6 @@ export const texts: Texts<{
   save: string;
   discard: string;
   saved: string;
-  leaveTitle: string;
-  leaveText: string;
-  leave: string;
   preview: string;
   previewText: string;
   choose: string;
@@ -80,9 +77,6 @@ export const texts: Texts<{
     save: "Save",
     discard: "Discard",
     saved: "Saved: the next conversations are judged by it",
-    leaveTitle: "Leave without saving?",
-    leaveText: "Your changes to the scenarios are not saved.",
-    leave: "Leave",
     preview: "Try it on a conversation",
     previewText: "Judges a real conversation by what you see here, saved or not.",
     choose: "Choose a conversation",
@@ -130,9 +124,6 @@ export const texts: Texts<{
     save: "Сохранить",
     discard: "Отменить",
     saved: "Сохранено: следующие разговоры оцениваются по-новому",
-    leaveTitle: "Уйти без сохранения?",
-    leaveText: "Изменения сценариев не сохранены.",
-    leave: "Уйти",
     preview: "Проверить на разговоре",
     previewText: "Оценивает настоящий разговор по тому, что вы здесь видите, даже если это не сохранено.",
     choose: "Выберите разговор",

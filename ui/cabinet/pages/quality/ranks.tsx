@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, SegmentedControl, Table, Tabs, Text } from "@mantine/core";
+import { Anchor, SegmentedControl, Table, Tabs, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,7 +7,9 @@ import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
+import { More } from "../../parts/more";
 import { Failure, Waiting } from "../../parts/states";
+import { categoryName, kindTexts } from "../communications/kinds";
 import { listPath, type Period } from "../overview/period";
 import { Score } from "./score";
 import { GROUPS, type GroupBy, texts } from "./texts";
@@ -77,7 +79,7 @@ function Rows({ period, group, order }: { period: Period; group: GroupBy; order:
   const t = useTexts(texts);
   const found = useRanks(period, group, order);
   if (found.isPending) return <Waiting lines={5} height={28} />;
-  if (found.isError) return <Failure error={found.error} again={() => void found.refetch()} />;
+  if (!found.data) return <Failure error={found.error} again={() => void found.refetch()} />;
   const rows = found.data.pages.flatMap((page) => page.items);
   if (rows.length === 0) {
     return (
@@ -89,13 +91,7 @@ function Rows({ period, group, order }: { period: Period; group: GroupBy; order:
   return (
     <>
       <RankTable rows={rows} group={group} period={period} />
-      {found.hasNextPage && (
-        <Group justify="center" mt="md">
-          <Button variant="default" loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            {t.more}
-          </Button>
-        </Group>
-      )}
+      <More list={found}>{t.more}</More>
     </>
   );
 }
@@ -149,6 +145,8 @@ function RankTable({ rows, group, period }: { rows: Ranked[]; group: GroupBy; pe
 
 /** Where the row leads: the conversations behind it, where the list can show them alone. */
 function Name({ row, group, period }: { row: Ranked; group: GroupBy; period: Period }) {
+  const { categories } = useTexts(kindTexts);
+  const name = group === "category" ? categoryName(categories, row.id, row.name) : row.name;
   const to =
     group === "person" && row.id
       ? listPath(period, { participant: row.id })
@@ -159,10 +157,10 @@ function Name({ row, group, period }: { row: Ranked; group: GroupBy; period: Per
           : row.communication_id
             ? `/communications/${row.communication_id}`
             : null;
-  if (!to) return <Text size="sm">{row.name}</Text>;
+  if (!to) return <Text size="sm">{name}</Text>;
   return (
     <Anchor component={Link} to={to} size="sm" fw={600} lineClamp={2}>
-      {row.name}
+      {name}
     </Anchor>
   );
 }

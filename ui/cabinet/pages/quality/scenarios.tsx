@@ -1,15 +1,15 @@
 import { Button, Grid, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { useBlocker } from "react-router";
+import { useState } from "react";
 import { api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
 import { useTexts } from "../../i18n/language";
 import { Back } from "../../parts/back";
-import { Confirm, useSayFailure } from "../../parts/confirm";
+import { useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
 import { Page } from "../../parts/page";
 import { Loaded, Waiting } from "../../parts/states";
+import { UnsavedGuard } from "../../parts/unsaved";
 import { CompanyCard } from "./company";
 import { bodyOf, catalogOf, isSame, moved, replaced, type Scenarios } from "./draft";
 import { texts } from "./editor-texts";
@@ -99,28 +99,5 @@ function Editor({ stored }: { stored: Scenarios }) {
         </Grid.Col>
       </Grid>
     </>
-  );
-}
-
-/** Asks before changes are lost, by a link or by closing the page. */
-function UnsavedGuard({ isChanged }: { isChanged: boolean }) {
-  const t = useTexts(texts);
-  const blocker = useBlocker(isChanged);
-  useEffect(() => {
-    if (!isChanged) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [isChanged]);
-  return (
-    <Confirm
-      opened={blocker.state === "blocked"}
-      onClose={() => blocker.reset?.()}
-      title={t.leaveTitle}
-      action={t.leave}
-      onConfirm={() => blocker.proceed?.()}
-    >
-      {t.leaveText}
-    </Confirm>
   );
 }

@@ -2,6 +2,7 @@ import {
   Alert,
   Button,
   Group,
+  Input,
   SegmentedControl,
   Select,
   Stack,
@@ -11,7 +12,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { mayAct } from "../../app/session";
@@ -20,6 +21,7 @@ import { Card } from "../../parts/card";
 import { sayDone } from "../../parts/notify";
 import { useRefusalText, useWrongField } from "../../parts/refused-fields";
 import { Loaded } from "../../parts/states";
+import { UnsavedGuard } from "../../parts/unsaved";
 import { SettingsPage } from "./frame";
 import { texts } from "./settings-texts";
 
@@ -41,14 +43,28 @@ const ZONES = Intl.supportedValuesOf("timeZone");
 export default function SettingsAccount() {
   const t = useTexts(texts);
   const query = useQuery({ queryKey: ["settings"], queryFn: () => read(api.GET("/public/v1/settings")) });
+  const [isOld, setOld] = useState(false);
+  // By then the guard of the form has let go of the page.
+  useEffect(() => {
+    if (isOld) window.location.reload();
+  }, [isOld]);
   return (
     <SettingsPage title={t.title} lead={t.lead}>
-      <Loaded query={query}>{(found) => <Form key={JSON.stringify(found)} found={found} />}</Loaded>
+      <Loaded query={query}>
+        {(found) => <Form key={JSON.stringify(found)} found={found} isOld={isOld} setOld={setOld} />}
+      </Loaded>
     </SettingsPage>
   );
 }
 
-function Form({ found }: { found: Settings }) {
+interface FormProps {
+  found: Settings;
+  /** Whether the page is to be loaded anew, since what the server wrote into it has changed. */
+  isOld: boolean;
+  setOld: (isOld: boolean) => void;
+}
+
+function Form({ found, isOld, setOld }: FormProps) {
   const t = useTexts(texts);
   const said = useRefusalText();
   const [draft, setDraft] = useState<Shown>(found);
@@ -62,7 +78,7 @@ function Form({ found }: { found: Settings }) {
     onSuccess: () => {
       sayDone(t.saved);
       // These are written into the page by the server.
-      if (changed.includes("name") || changed.includes("time_zone")) window.location.reload();
+      if (changed.includes("name") || changed.includes("time_zone")) setOld(true);
     },
   });
   const isOwner = mayAct("owner");
@@ -75,6 +91,7 @@ function Form({ found }: { found: Settings }) {
         save.mutate();
       }}
     >
+      <UnsavedGuard isChanged={changed.length > 0 && !isOld} />
       <Stack gap="lg">
         {!isOwner && <Alert variant="light">{t.ownersOnly}</Alert>}
         <Card title={t.account}>
@@ -101,11 +118,15 @@ function Form({ found }: { found: Settings }) {
               nothingFoundMessage={t.noZone}
               onChange={(value) => value && set("time_zone", value)}
             />
-            <Stack gap={4}>
-              <Text size="sm" fw={500} id="language-label">
-                {t.language}
-              </Text>
+            <Input.Wrapper
+              label={t.language}
+              labelElement="div"
+              labelProps={{ id: "language-label" }}
+              description={t.languageHint}
+              inputWrapperOrder={["label", "description", "input"]}
+            >
               <SegmentedControl
+                mt={4}
                 aria-labelledby="language-label"
                 value={draft.language}
                 disabled={!isOwner}
@@ -115,10 +136,7 @@ function Form({ found }: { found: Settings }) {
                   { value: "en", label: "English" },
                 ]}
               />
-              <Text size="xs" c="dimmed">
-                {t.languageHint}
-              </Text>
-            </Stack>
+            </Input.Wrapper>
           </Stack>
         </Card>
         <Card title={t.analysis}>

@@ -15,6 +15,7 @@ const texts: Texts<{
   analysing: string;
   done: string;
   imported: (fresh: number, known: number) => string;
+  unanalysed: string;
   open: string;
   retry: string;
   dismiss: (name: string) => string;
@@ -35,6 +36,7 @@ const texts: Texts<{
     analysing: "Being analysed",
     done: "Ready",
     imported: (fresh, known) => `Conversations taken in: ${fresh}${known ? `, there already: ${known}` : ""}`,
+    unanalysed: "The text is there, but its analysis failed. Open it to analyse it again.",
     open: "Open",
     retry: "Try again",
     dismiss: (name) => `Take off the list: ${name}`,
@@ -55,6 +57,7 @@ const texts: Texts<{
     analysing: "Анализируется",
     done: "Готово",
     imported: (fresh, known) => `Принято разговоров: ${fresh}${known ? `, уже были: ${known}` : ""}`,
+    unanalysed: "Текст готов, но анализ не удался. Откройте разговор, чтобы запустить анализ ещё раз.",
     open: "Открыть",
     retry: "Повторить",
     dismiss: (name) => `Убрать из списка: ${name}`,
@@ -75,12 +78,14 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const format = useFormat();
   const isOpen = upload.state !== "done" && upload.state !== "failed";
   const isSent = upload.state === "sending" && upload.progress >= 1;
-  const said = isSent ? t.taking : upload.state === "failed" ? "" : t[upload.state];
+  const said = isSent ? t.taking : upload.state === "failed" || upload.isUnanalysed ? "" : t[upload.state];
   const share = upload.state === "sending" || upload.state === "recognising" ? Math.round(upload.progress * 100) : 100;
   return (
     <li className={classes.file}>
       <span className={classes.icon}>
-        {upload.state === "done" ? (
+        {upload.isUnanalysed ? (
+          <IconAlertCircle size={22} color="var(--mantine-color-yellow-7)" aria-hidden />
+        ) : upload.state === "done" ? (
           <IconCircleCheck size={22} color="var(--mantine-color-green-6)" aria-hidden />
         ) : upload.state === "failed" ? (
           <IconAlertCircle size={22} color="var(--mantine-color-red-6)" aria-hidden />
@@ -144,6 +149,11 @@ export function UploadRow({ upload }: { upload: Upload }) {
         {upload.isExport && upload.state === "done" && (
           <Text size="sm" mt={4}>
             {t.imported(upload.imported, upload.known)}
+          </Text>
+        )}
+        {upload.isUnanalysed && (
+          <Text size="sm" mt={4} role="status">
+            {t.unanalysed}
           </Text>
         )}
         {upload.state === "done" && !upload.isExport && upload.summary && (

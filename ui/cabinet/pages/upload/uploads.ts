@@ -1,10 +1,7 @@
-import { useSyncExternalStore } from "react";
 import { ApiError, api, read, send as sendForm } from "../../api/client";
 import { newKey } from "../../parts/new-key";
+import { makeQueue } from "../../parts/upload-queue";
 import { isInWork } from "../communications/kinds";
-
-const AT_ONCE = 2;
-const POLL_MS = 1500;
 
 export interface Wishes {
   language: "" | "ru" | "en";
@@ -29,6 +26,8 @@ export interface Upload {
   progress: number;
   communicationId: string | null;
   summary: string | null;
+  /** It was recognised, and its analysis failed. */
+  isUnanalysed: boolean;
   /** Of an export: how many conversations came in, and how many were there. */
   imported: number;
   known: number;
@@ -49,76 +48,45 @@ const EXPORTS = /\.(eml|mbox|zip|json|html?|txt)$/i;
 /** Mails, chats and their archives come in as text; all else is listened to. */
 export const isExport = (file: File) => EXPORTS.test(file.name);
 
-// Kept beside the pages: what was begun goes on while somebody looks elsewhere in the cabinet.
-let uploads: Upload[] = [];
 const works = new Map<number, Work>();
-const listeners = new Set<() => void>();
-let nextKey = 1;
-let timer: number | null = null;
-
-function change(key: number, values: Partial<Upload>) {
-  uploads = uploads.map((each) => (each.key === key ? { ...each, ...values } : each));
-  tell();
-}
-
-function tell() {
-  for (const listener of listeners) listener();
-  const isSending = uploads.some((each) => each.state === "waiting" || each.state === "sending");
-  window.onbeforeunload = isSending ? (event) => event.preventDefault() : null;
-}
-
-export function useUploads(): Upload[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => uploads,
-  );
-}
+const queue = makeQueue<Upload>({ atOnce: 2, send, look });
+const { change } = queue;
+export const useUploads = queue.useAll;
 
 export function add(files: File[], wishes: Wishes) {
   for (const file of files) {
-    const key = nextKey++;
-    works.set(key, { file, wishes, idempotencyKey: newKey(), taskId: null, request: null });
-    const made = { progress: 0, communicationId: null, summary: null, imported: 0, known: 0, error: null };
-    uploads = [
-      { key, name: file.name, size: file.size, isExport: isExport(file), state: "waiting", ...made },
-      ...uploads,
-    ];
+    const made = {
+      progress: 0,
+      communicationId: null,
+      summary: null,
+      isUnanalysed: false,
+      imported: 0,
+      known: 0,
+      error: null,
+    };
+    const upload = { name: file.name, size: file.size, isExport: isExport(file), state: "waiting", ...made } as const;
+    works.set(queue.add(upload), { file, wishes, idempotencyKey: newKey(), taskId: null, request: null });
   }
-  tell();
-  sendNext();
+  queue.sendNext();
 }
 
 export function again(key: number) {
   const work = works.get(key);
   // What was taken in and failed later is another work; with the same key its answer would only be told again.
   if (work?.taskId) works.set(key, { ...work, idempotencyKey: newKey(), taskId: null });
-  change(key, { state: "waiting", progress: 0, error: null, communicationId: null });
-  sendNext();
+  queue.again(key, { progress: 0, communicationId: null });
 }
 
 /** Takes one off the list; what is being sent is broken off. */
 export function dismiss(key: number) {
   works.get(key)?.request?.abort();
   works.delete(key);
-  uploads = uploads.filter((each) => each.key !== key);
-  tell();
-  sendNext();
+  queue.remove((each) => each.key === key);
 }
 
 export function clear() {
-  for (const each of uploads) if (each.state === "done") works.delete(each.key);
-  uploads = uploads.filter((each) => each.state !== "done");
-  tell();
-}
-
-function sendNext() {
-  const busy = uploads.filter((each) => each.state === "sending").length;
-  // The list has the newest first, and who came first goes first.
-  const waiting = uploads.filter((each) => each.state === "waiting").reverse();
-  for (const each of waiting.slice(0, Math.max(0, AT_ONCE - busy))) void send(each);
+  for (const each of queue.all()) if (each.state === "done") works.delete(each.key);
+  queue.remove((each) => each.state === "done");
 }
 
 interface Accepted {
@@ -131,21 +99,10 @@ interface Accepted {
 async function send(upload: Upload) {
   const work = works.get(upload.key);
   if (!work) return;
-  change(upload.key, { state: "sending" });
-  try {
-    const answer = await post(upload, work);
-    work.taskId = answer.task_id ?? null;
-    const known = {
-      communicationId: answer.communication_id,
-      imported: answer.imported ?? 0,
-      known: answer.known ?? 0,
-    };
-    change(upload.key, { ...known, progress: 0, state: upload.isExport ? "analysing" : "recognising" });
-    follow();
-  } catch (error) {
-    change(upload.key, { state: "failed", error: error as Error });
-  }
-  sendNext();
+  const answer = await post(upload, work);
+  work.taskId = answer.task_id ?? null;
+  const known = { communicationId: answer.communication_id, imported: answer.imported ?? 0, known: answer.known ?? 0 };
+  change(upload.key, { ...known, progress: 0, state: upload.isExport ? "analysing" : "recognising" });
 }
 
 function formOf({ file, wishes }: Work, asExport: boolean): FormData {
@@ -181,37 +138,24 @@ function post(upload: Upload, work: Work): Promise<Accepted> {
   return answer;
 }
 
-function follow() {
-  timer ??= window.setInterval(() => {
-    const open = uploads.filter((each) => each.state === "recognising" || each.state === "analysing");
-    if (!open.length && timer !== null) {
-      window.clearInterval(timer);
-      timer = null;
-    }
-    for (const each of open) void look(each);
-  }, POLL_MS);
-}
-
 async function look(upload: Upload) {
   const work = works.get(upload.key);
   if (!work || !upload.communicationId) return;
-  try {
-    if (upload.state === "recognising" && work.taskId) {
-      const task = await read(
-        api.GET("/v1/audio/transcriptions/tasks/{task_id}", { params: { path: { task_id: work.taskId } } }),
-      );
-      if (task.transcription_status === "error") {
-        const why = task.transcription_error_message ?? "";
-        const error = why === "client_inactive" ? new ApiError(403, why, "client_inactive") : new ApiError(422, why);
-        change(upload.key, { state: "failed", error });
-      } else if (task.transcription_status === "success") change(upload.key, { state: "analysing", progress: 1 });
-      else change(upload.key, { progress: task.progress });
-      return;
-    }
-    const query = { id: upload.communicationId };
-    const found = await read(api.GET("/public/v1/communications", { params: { query } }));
-    if (!isInWork(found)) change(upload.key, { state: "done", summary: found.summary_text });
-  } catch {
-    // The next look tells more.
+  if (upload.state === "recognising" && work.taskId) {
+    const task = await read(
+      api.GET("/v1/audio/transcriptions/tasks/{task_id}", { params: { path: { task_id: work.taskId } } }),
+    );
+    if (task.transcription_status === "error") {
+      const why = task.transcription_error_message ?? "";
+      const error = why === "client_inactive" ? new ApiError(403, why, "client_inactive") : new ApiError(422, why);
+      change(upload.key, { state: "failed", error });
+    } else if (task.transcription_status === "success") change(upload.key, { state: "analysing", progress: 1 });
+    else change(upload.key, { progress: task.progress });
+    return;
   }
+  const query = { id: upload.communicationId };
+  const found = await read(api.GET("/public/v1/communications", { params: { query } }));
+  if (isInWork(found)) return;
+  const hasFailed = found.summary_generation_status === "error";
+  change(upload.key, { state: "done", summary: found.summary_text, isUnanalysed: hasFailed });
 }
