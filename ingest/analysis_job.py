@@ -158,7 +158,7 @@ def _end_stage(
     house: Workshop,
     order: Analysis,
     stage: str,
-    status: str,
+    status: meters.Outcome,
     *,
     message: str | None = None,
     found: Found | None = None,
@@ -184,7 +184,7 @@ def _end_stage(
                 line=orders.line(house.settings, stage),
             )
             delivery = _emit(connection, order, stage)
-    meters.ended("analysis", "success" if status == "success" else "error")
+    meters.ended("analysis", status)
     webhooks.start(delivery)
     for work in follow:
         try:

@@ -32,7 +32,7 @@ CHILDREN_FAILED = Counter(
 )
 
 Kind = Literal["call", "document", "analysis"]
-Outcome = Literal["success", "error"]
+Outcome = Literal["success", "error", "skipped"]
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from ingest import analyses as orders
 from store import analyses, communications, speakers
@@ -132,6 +134,25 @@ def test_an_order_that_was_never_started_is_found_by_the_sweeper(server: Running
         communications.replace_content(account.tenant_id, connection, row.id, items)
         assert orders.order(account.tenant_id, connection, server.settings, row.id) is not None
     assert statuses(analysed(account, row.id)) == SUCCESS
+
+
+def ended(server: RunningServer) -> dict[str, float]:
+    """Stages of analysis that the server counts, by how they ended."""
+    text = httpx2.get(server.url + "/metrics").text
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    mine = [each for each in samples if each.name == "parley_work_ended_total" and each.labels["kind"] == "analysis"]
+    return {each.labels["outcome"]: each.value for each in mine}
+
+
+def test_stages_that_are_skipped_are_not_counted_among_those_that_failed(
+    server: RunningServer, model: ScriptedModel
+) -> None:
+    model.answers(answer)
+    account = server.new_client("too little")
+    before = ended(server)
+    found = analysed(account, send(account, (("SPEAKER_00", "Алло, кто?"),)))
+    assert statuses(found) == dict.fromkeys(STAGES, "skipped")
+    assert ended(server) == before | {"skipped": before.get("skipped", 0) + len(STAGES)}
 
 
 def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_nothing_held(
