@@ -24,6 +24,7 @@ from rag.generation import LoadedEmbedder
 from rag.index import Vector
 from rag.index_places import open_place
 from rag.indexes import Indexes
+from rag.language_model import resolve_model
 from rag.reranking import Reranker, choose_reranker
 from rag.retrieval import Retriever
 from rag.search import Searcher
@@ -199,6 +200,8 @@ def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Work
     spec = embedding.choose_embedder(settings)
     if spec is None:
         log.warning("no embedding model is installed: searching by words alone (parley models pull)")
+    if problem := resolve_model(settings).problem:
+        log.warning("no language model answers", reason=problem)
     reranker = choose_reranker(settings)
     indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
     queues = _queue_plans(settings)
