@@ -51,9 +51,11 @@ def _database(settings: Settings) -> tuple[bool, str]:
     database = Database(settings)
     try:
         shown = database.shown_url
-        if migrate.is_current(database):
-            return True, f"{shown} is up to date"
-        return False, f"{shown} is not up to date: run `parley migrate`"
+        if says := migrate.trouble(database):
+            return False, f"{shown}: {says}"
+        if says := migrate.newer(database):
+            return True, f"{shown}: {says} Its schema works with this one too."
+        return True, f"{shown} is up to date"
     finally:
         database.close()
 
