@@ -38,6 +38,13 @@ class Settings(BaseSettings):
     jobs_database_url: str = Field(
         "", description="Where durable jobs keep their state. Empty: beside the database (SQLite file or PostgreSQL)."
     )
+    database_pool: int = Field(
+        20,
+        ge=2,
+        description="Most connections to PostgreSQL that a process has at once, and as many for its cameras; half of "
+        "them stay open.",
+    )
+    jobs_database_pool: int = Field(20, ge=4, description="The same for the state of its durable jobs.")
     qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
     blob_url: str = Field("", description="Empty: a folder in the data dir. Or `s3://bucket/prefix`.")

@@ -181,6 +181,26 @@ def test_no_key_and_no_secret_lies_in_the_database_in_clear(parley: Parley, tmp_
     assert (tmp_path / "data" / "secret.key").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.postgresql
+def test_the_doctor_says_where_postgresql_takes_fewer_connections_than_a_process_may_want(
+    parley: Parley, postgresql_url: str
+) -> None:
+    """The tests' own takes 60, less 3 that are its superuser's."""
+    parley("migrate", database_url=postgresql_url)
+
+    def examined(**settings: str) -> dict[str, Any]:
+        rows = json.loads(parley("doctor", "--json", database_url=postgresql_url, **settings).stdout)
+        (row,) = [row for row in rows if row["part"] == "database"]
+        found: dict[str, Any] = row
+        return found
+
+    assert examined()["ok"]
+    assert examined(database_pool="37")["ok"]
+    wanting = examined(database_pool="38")
+    assert not wanting["ok"]
+    assert "takes 57 connections, and one process may want 58" in wanting["finding"]
+
+
 def test_the_doctor_names_what_is_missing_and_how_to_get_it(parley: Parley, tmp_path: Path) -> None:
     result = parley("doctor", "--json", cache_dir=str(tmp_path / "no models"))
     assert result.returncode == 1
