@@ -264,8 +264,8 @@ def _answering() -> Iterator[None]:
 def make_engine(url: str, *, synchronous: str, connections: int = 20, of_jobs: bool = False) -> Engine:
     """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma, writing over what it deletes.
 
-    It has at most so many `connections` to PostgreSQL, and keeps half of them. One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
-    transaction on PostgreSQL lies idle for a minute.
+    One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
+    transaction on PostgreSQL lies idle for a minute. To PostgreSQL it has at most `connections`, and keeps half.
     """
     if not url.startswith("sqlite"):
         return _postgresql_engine(url, connections, of_jobs)

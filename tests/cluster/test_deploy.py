@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from api.command_line import app
-from store import meters
+from store import camera_streams, meters
 from store.settings import WORK, Settings
 from tests.support.server import RunningServer
 
@@ -87,6 +87,23 @@ def test_what_was_skipped_is_neither_an_error_nor_work_that_errors_are_a_share_o
     errors, all_work = re.findall(r"parley_work_ended_total\{[^}]*\}", expression("ParleyWorkFails"))
     assert [labels["outcome"] for labels in selected(errors, page)] == ["error"]
     assert {labels["outcome"] for labels in selected(all_work, page)} == {"success", "error"}
+
+
+def test_who_looks_for_cameras_sees_all_that_are_not_watched_and_a_share_of_all() -> None:
+    page = "".join(f'parley_camera_streams{{status="{each}"}} 1\n' for each in get_args(camera_streams.State))
+    away, of_all = re.findall(r"parley_camera_streams(?:\{[^}]*\})?", expression("ParleyCamerasOffline"))
+    assert {labels["status"] for labels in selected(away, page)} == {"offline", "error"}
+    assert {labels["status"] for labels in selected(of_all, page)} == set(get_args(camera_streams.State))
+
+
+def test_processes_are_told_apart_by_the_roles_that_there_are() -> None:
+    """By the name under which compose.yaml has them: the rule for a role that is gone goes by it."""
+    (scraped,) = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text(encoding="utf-8"))["scrape_configs"]
+    (discovered,) = scraped["dns_sd_configs"]
+    assert set(discovered["names"]) == {"api", "worker"} <= set(COMPOSE["services"])
+    assert scraped["relabel_configs"] == [{"source_labels": ["__meta_dns_name"], "target_label": "role"}]
+    assert "by (role)" in expression("ParleyDown")
+    assert scraped["job_name"] in expression("ParleyDown")
 
 
 def test_the_documentation_tells_of_every_metric(told: set[str]) -> None:

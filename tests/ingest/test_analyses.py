@@ -11,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from ingest import analyses as orders
 from store import analyses, communications, speakers
@@ -136,11 +137,16 @@ def test_an_order_that_was_never_started_is_found_by_the_sweeper(server: Running
     assert statuses(analysed(account, row.id)) == SUCCESS
 
 
-def ended(server: RunningServer) -> dict[str, float]:
-    """Stages of analysis that the server counts, by how they ended."""
+def samples(server: RunningServer, name: str) -> list[Sample]:
+    """What the server counts under the name."""
     text = httpx2.get(server.url + "/metrics").text
-    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-    mine = [each for each in samples if each.name == "parley_work_ended_total" and each.labels["kind"] == "analysis"]
+    found = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return [sample for sample in found if sample.name == name]
+
+
+def ended(server: RunningServer) -> dict[str, float]:
+    """Stages of analysis by how they ended."""
+    mine = [each for each in samples(server, "parley_work_ended_total") if each.labels["kind"] == "analysis"]
     return {each.labels["outcome"]: each.value for each in mine}
 
 
@@ -153,6 +159,22 @@ def test_stages_that_are_skipped_are_not_counted_among_those_that_failed(
     found = analysed(account, send(account, (("SPEAKER_00", "Алло, кто?"),)))
     assert statuses(found) == dict.fromkeys(STAGES, "skipped")
     assert ended(server) == before | {"skipped": before.get("skipped", 0) + len(STAGES)}
+
+
+def test_what_an_analysis_asks_of_a_provider_is_counted(server: RunningServer, model: ScriptedModel) -> None:
+    def counted() -> dict[str, float]:
+        labels = {"model": MODEL, "purpose": "analysis"}
+        mine = [each for each in samples(server, "parley_model_tokens_total") if labels.items() <= each.labels.items()]
+        return {each.labels["kind"]: each.value for each in mine}
+
+    before = counted()
+    model.answers(answer)
+    account = server.new_client("counted")
+    assert statuses(analysed(account, send(account))) == SUCCESS
+    asked = len(model.requests)
+    assert asked >= len(STAGES)
+    taken = {kind: value - before.get(kind, 0) for kind, value in counted().items()}
+    assert taken == {"prompt": 100 * asked, "completion": 10 * asked}
 
 
 def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_nothing_held(
