@@ -112,6 +112,14 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def ago(connection: Connection, seconds: float) -> Any:
+    """A moment by the database's clock, which machines have in common; SQLite has one machine alone. Of the future
+    where `seconds` are negative."""
+    if connection.dialect.name == "sqlite":
+        return now() - timedelta(seconds=seconds)
+    return sa.func.clock_timestamp() - timedelta(seconds=seconds)
+
+
 def is_older(at: sa.ColumnElement[datetime], seconds: float) -> sa.ColumnElement[bool]:
     """Whether so much time has gone by since; with 0, always. What comes from the future is old: the clock was set
     back, or is another machine's."""
