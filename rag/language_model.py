@@ -47,6 +47,11 @@ class RequestRefused(UpstreamFailed):
     of_content = False
 
 
+class ProviderAway(UpstreamFailed):
+    """The provider was not reached, took too long, or had too much to do (429) or a fault of its own (5xx): the same
+    request may be answered later."""
+
+
 class RepeatsItself(UpstreamFailed):
     """The model says the same piece over and over: an answer that is none, from a provider that works."""
 
@@ -421,14 +426,16 @@ class LitellmModel:
         if "LLM Provider NOT provided" in detail:
             failure = Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
         elif litellm_calls.is_timeout(error):
-            failure = UpstreamFailed("The language model took too long to answer.")
+            failure = ProviderAway("The language model took too long to answer.")
         elif "repeating the same chunk" in detail:
             failure = RepeatsItself("The language model failed to answer.")
         elif getattr(error, "status_code", None) in (400, 422):
             failure = RequestRefused("The language model failed to answer.")
             failure.of_content = "ContentPolicy" in type(error).__name__ or "content_filter" in detail
         else:
-            failure = UpstreamFailed("The language model failed to answer.")
+            status = getattr(error, "status_code", None)
+            is_away = status is None or status == 429 or status >= 500
+            failure = (ProviderAway if is_away else UpstreamFailed)("The language model failed to answer.")
         failure.__cause__ = ProviderFailure(f"{type(error).__name__}: {detail}")
         return failure
 

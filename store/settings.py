@@ -251,6 +251,11 @@ class Settings(BaseSettings):
     analysis_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
         (15, 60, 300, 900), description="Seconds between the tries of an analysis whose model fails, comma-separated."
     )
+    analysis_outage_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
+        (1800, 3600, 7200, 10800, 14400, 21600, 25200),
+        description="Seconds between its further tries where the model's provider is not reached, too busy or broken, "
+        "comma-separated.",
+    )
 
     job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")
     worker_takes: Annotated[tuple[Work, ...], NoDecode] = Field(
@@ -276,6 +281,7 @@ class Settings(BaseSettings):
         "worker_takes",
         "webhook_retry_schedule",
         "analysis_retry_schedule",
+        "analysis_outage_schedule",
         mode="before",
     )
     @classmethod

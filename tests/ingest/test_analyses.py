@@ -58,6 +58,7 @@ def server(provider: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) ->
         llm_api_key=API_KEY,
         allowed_networks="127.0.0.0/8",
         analysis_retry_schedule="0.1,0.1",
+        analysis_outage_schedule="0.1,0.2,0.3",
         sweep_s="0.5",
     )
     try:
@@ -175,6 +176,27 @@ def test_what_an_analysis_asks_of_a_provider_is_counted(server: RunningServer, m
     assert asked >= len(STAGES)
     taken = {kind: value - before.get(kind, 0) for kind, value in counted().items()}
     assert taken == {"prompt": 100 * asked, "completion": 10 * asked}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_provider_that_is_away_for_longer_than_the_first_tries_loses_no_analysis(
+    server: RunningServer, model: ScriptedModel, status: int
+) -> None:
+    account = server.new_client(f"away {status}")
+    for _ in range(5):  # 2 pauses of the first schedule, 3 of the second; each try asks once
+        model.fails(status, retry_after="600")
+    model.answers(answer)
+    assert statuses(analysed(account, send(account))) == SUCCESS
+    assert model.left == 0
+
+
+def test_a_provider_that_refuses_is_not_asked_for_a_day(server: RunningServer, model: ScriptedModel) -> None:
+    account = server.new_client("refused")
+    for _ in range(3):
+        model.fails(401)
+    model.answers(answer)
+    found = statuses(analysed(account, send(account)))
+    assert (found["summary"], found["qc"]) == ("error", "success")
 
 
 def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_nothing_held(
