@@ -111,13 +111,15 @@ def assert_done_once_after_kills(server: RunningServer, model: ScriptedModel, re
         mark = {"summary": '"commitments"', "qc": '"criteria"', "memory": '"facts"'}[stage]
         model.forget()
         model.answers(answer, hang=lambda request, mark=mark: mark in request["messages"][0]["content"])
-        if not communication_id:
+        if communication_id:
+            server.start()
+        else:
             communication_id = send(account, webhook_url=receiver.url(path))
         wait_until(lambda mark=mark: any(mark in str(each["messages"][0]) for each in model.requests))
         server.kill()
-        server.start()
     model.forget()
     model.answers(answer)
+    server.start()
     wait_until(lambda: statuses(read(account, communication_id)) == SUCCESS, 120)
     receiver.wait(path, 3)
     assert_done_once(account, communication_id, [each.json for each in receiver.at(path)])
