@@ -7,9 +7,9 @@ COPY . .
 RUN scripts/build-wheel /wheel
 
 FROM python:3.11-slim-trixie
-# pg_dump and pg_restore, for backups of an installation on PostgreSQL.
+# libgomp1: the local language model's engine needs it. postgresql-client: pg_dump and pg_restore, for backups.
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends postgresql-client \
+    && apt-get install -y -qq --no-install-recommends libgomp1 postgresql-client \
     && rm -rf /var/lib/apt/lists/*
 COPY scripts/install-wheel constraints.txt /tmp/
 COPY --from=wheel /wheel /tmp/wheel

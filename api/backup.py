@@ -105,7 +105,7 @@ def _put(settings: Settings, database: Database, staged: Path, *, force: bool) -
     backups.put_blobs(settings, staged)
     backups.put_database(database, staged, replace=force)
     # An index elsewhere, a Qdrant server's say, is of another moment than what was restored.
-    if migrate.is_current(database):
+    if not migrate.trouble(database):
         with database.write() as connection:
             index_work.note_refill(connection, index_name(choose_embedder(settings)))
 
@@ -130,7 +130,7 @@ def _refuse_beside_a_server(data_dir: Path) -> None:
 
 def _refuse_beside_servers(settings: Settings, database: Database) -> None:
     """Raises Unavailable while a server, on whichever machine, works on the database."""
-    if migrate.is_current(database):
+    if not migrate.trouble(database):
         with database.read() as connection:
             if live_workers(connection, fresh_for_s=settings.takeover_after_s):
                 raise Unavailable("A server works on this database: stop it first.")

@@ -64,21 +64,25 @@ def migrate(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Brings the database up to date. Servers of the release before go on meanwhile."""
+    """Brings the database up to date. Servers of the release before go on meanwhile. Leaves a newer release's schema as
+    it is; exit status 1 where this release does not work with it."""
     from store.database import Database
     from store.migrate import migrate as run_migrations
-    from store.migrate import pending
+    from store.migrate import newer, pending
 
     settings = load_settings()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(settings)
-    if plan:
+    try:
         rows = [{"revision": revision, "what": what} for revision, what in pending(database)]
+        if says := newer(database):
+            typer.echo(f"parley: {says} Its schema works with this one too.", err=True)
+        if plan:
+            print_rows(rows, as_json)
+            return
+        before, after = run_migrations(database)
+    finally:
         database.close()
-        print_rows(rows, as_json)
-        return
-    before, after = run_migrations(database)
-    database.close()
     if not quiet:
         print_rows([{"before": before or "empty", "after": after}], as_json, single=True)
 

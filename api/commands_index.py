@@ -25,8 +25,8 @@ def reindex(as_json: JsonOption = False, quiet: QuietOption = False) -> None:
     name = index_name(choose_embedder(settings))
     database = Database(settings)
     try:
-        if not migrate.is_current(database):
-            raise Unavailable("The database is not up to date: run `parley migrate`.")
+        if says := migrate.trouble(database):
+            raise Unavailable(says)
         with database.write() as connection:
             index_work.note_refill(connection, name)
     finally:

@@ -51,9 +51,17 @@ def _database(settings: Settings) -> tuple[bool, str]:
     database = Database(settings)
     try:
         shown = database.shown_url
-        if migrate.is_current(database):
-            return True, f"{shown} is up to date"
-        return False, f"{shown} is not up to date: run `parley migrate`"
+        if says := migrate.trouble(database):
+            return False, f"{shown}: {says}"
+        if says := migrate.newer(database):
+            return True, f"{shown}: {says} Its schema works with this one too."
+        most, wanted = database.most_connections(), settings.database_pool + settings.jobs_database_pool
+        if most is not None and most < wanted:
+            return False, (
+                f"{shown} takes {most} connections, and one process may want {wanted}: raise its max_connections, or "
+                "lower PARLEY_DATABASE_POOL and PARLEY_JOBS_DATABASE_POOL"
+            )
+        return True, f"{shown} is up to date"
     finally:
         database.close()
 

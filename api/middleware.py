@@ -81,7 +81,8 @@ class RequestLog:
                 await error_response(stopping, scope["path"])(scope, receive, send_with_id)
             # The last line of defence: whatever was not foreseen is logged here and answered without details.
             except Exception:
-                log.exception("request failed", method=scope["method"], path=scope["path"])
+                # By the route: some paths are secrets.
+                log.exception("request failed", method=scope["method"], route=_route(scope))
                 if status == 0:
                     await error_response(InternalError("unforeseen"), scope["path"])(scope, receive, send_with_id)
             finally:
@@ -90,13 +91,17 @@ class RequestLog:
                     _tell(span, scope, status)
 
     def _account(self, scope: Scope, status: int, seconds: float) -> None:
-        matched = scope.get("route")
-        path = getattr(matched, "path", "unmatched")
-        method = scope["method"] if matched else "unmatched"
-        REQUESTS.labels(method, path, str(status)).inc()
-        SECONDS.labels(method, path).observe(seconds)
+        route = _route(scope)
+        method = scope["method"] if scope.get("route") else "unmatched"
+        REQUESTS.labels(method, route, str(status)).inc()
+        SECONDS.labels(method, route).observe(seconds)
         if scope["path"] not in QUIET_PATHS:
-            log.info("request", method=scope["method"], route=path, status=status, ms=round(seconds * 1000, 1))
+            log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
+
+
+def _route(scope: Scope) -> str:
+    """The pattern of the path, which holds nothing of the caller's."""
+    return getattr(scope.get("route"), "path", "unmatched")
 
 
 def _traced(scope: Scope) -> AbstractContextManager[traces.Span | None]:

@@ -29,27 +29,34 @@ async def healthz(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def readyz(request: Request) -> Response:
-    """Database, index and workers answer; 503 names those that do not."""
-    services: Services = request.app.state.services
+def _readiness(services: Services) -> dict[str, bool]:
+    """Whether database, index and workers answer."""
     checks: dict[str, Callable[[], object]] = {
         "database": services.database.ping,
         "index": lambda: _must(services.workshop.indexes.ready()),
         "workers": lambda: _must(services.workshop.jobs.ready()),
     }
-    results: dict[str, str] = {}
+    results: dict[str, bool] = {}
     for name, check in checks.items():
         try:
             check()
-            results[name] = "ok"
+            results[name] = True
         # Any failure of a part means that it is not ready; the log says why.
         except Exception:
             log.exception("not ready", part=name)
-            results[name] = "failed"
-    ready = all(result == "ok" for result in results.values())
-    body: dict[str, object] = {"status": "ready" if ready else "not ready", "checks": results}
+            results[name] = False
+    return results
+
+
+def readyz(request: Request) -> Response:
+    """Database, index and workers answer; 503 names those that do not."""
+    services: Services = request.app.state.services
+    results = _readiness(services)
+    ready = all(results.values())
+    told = {name: "ok" if answers else "failed" for name, answers in results.items()}
+    body: dict[str, object] = {"status": "ready" if ready else "not ready", "checks": told}
     notes = [services.workshop.indexes.trouble] if services.workshop.indexes.trouble else []
-    notes += notes_on(services.workshop.jobs.live()) if results["workers"] == "ok" else []
+    notes += notes_on(services.workshop.jobs.live()) if results["workers"] else []
     if notes:
         body["notes"] = notes
     return JSONResponse(body, status_code=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
@@ -92,13 +99,19 @@ class StateCollector(Collector):
     def collect(self) -> list[GaugeMetricFamily]:
         """What one part does not tell, since it is away, keeps nobody from reading the rest."""
         gauges: list[GaugeMetricFamily] = []
-        for part in (self._store, self._workers, self._queues, self._index, self._filling):
+        for part in (self._ready, self._store, self._workers, self._queues, self._index, self._filling):
             try:
                 gauges += part()
             # A part may be away in any way; the log says which.
             except Exception:
                 log.exception("a part of the metrics could not be read", part=part.__name__.strip("_"))
         return gauges
+
+    def _ready(self) -> list[GaugeMetricFamily]:
+        gauge = GaugeMetricFamily("parley_ready", "Whether a part answers this process, by part.", labels=["part"])
+        for part, answers in _readiness(self._services).items():
+            gauge.add_metric([part], answers)
+        return [gauge]
 
     def _store(self) -> list[GaugeMetricFamily]:
         with self._services.database.read() as connection:

@@ -9,14 +9,12 @@ from functools import partial
 import anyio
 import structlog
 from anyio.to_thread import run_sync
-from prometheus_client import Counter
 
 from accounts import ledger
 from chat.contract import Done, Event
+from store import meters
 from store.database import Connection, Database, now
 from store.errors import NotPermitted, ParleyError
-
-TOKENS = Counter("parley_chat_tokens_total", "Tokens of the language models that chats ask.", ["model", "kind"])
 
 log = structlog.get_logger(__name__)
 
@@ -92,8 +90,8 @@ def _account(tenant_id: str, message_id: str, done: Done) -> None:
     usage = done.usage
     if not usage.model_calls:
         return
-    TOKENS.labels(usage.model, "prompt").inc(usage.tokens.prompt_tokens)
-    TOKENS.labels(usage.model, "completion").inc(usage.tokens.completion_tokens)
+    tokens = usage.tokens
+    meters.tokens(usage.model, "chat", prompt=tokens.prompt_tokens, completion=tokens.completion_tokens)
     log.info(
         "chat_answered",
         tenant_id=tenant_id,
@@ -101,9 +99,9 @@ def _account(tenant_id: str, message_id: str, done: Done) -> None:
         model=usage.model,
         model_calls=usage.model_calls,
         tool_calls=usage.tool_calls,
-        prompt_tokens=usage.tokens.prompt_tokens,
-        completion_tokens=usage.tokens.completion_tokens,
-        estimated=usage.tokens.estimated,
+        prompt_tokens=tokens.prompt_tokens,
+        completion_tokens=tokens.completion_tokens,
+        estimated=tokens.estimated,
     )
 
 

@@ -99,8 +99,11 @@ def _run_stage(tenant_id: str, analysis_id: str, stage: str, run: int) -> Outcom
         found = WORK[stage](house, tenant, order, conversation, analyst)
     except ModelFailed as failure:
         assert analyst is not None, "who else would fail"
-        if order.failures < len(house.settings.analysis_retry_schedule):
-            return _ask_again_later(house, order, stage, analyst)
+        pauses_s = house.settings.analysis_retry_schedule
+        if failure.is_away and not analyst.is_local:
+            pauses_s += house.settings.analysis_outage_schedule
+        if order.failures < len(pauses_s):
+            return _ask_again_later(house, order, stage, analyst, pauses_s[order.failures])
         if not analyst.is_local:
             _end_stage(house, order, stage, "error", message=str(failure))
             return "ended"
@@ -132,8 +135,7 @@ def _begin_stage(house: Workshop, order: Analysis, stage: str, run: int) -> bool
     return True
 
 
-def _ask_again_later(house: Workshop, order: Analysis, stage: str, analyst: Analyst) -> Outcome:
-    delay_s = house.settings.analysis_retry_schedule[order.failures]
+def _ask_again_later(house: Workshop, order: Analysis, stage: str, analyst: Analyst, delay_s: float) -> Outcome:
     with house.database.write() as connection:
         put_off = analyses.put_off(order.tenant_id, connection, order.id, order.run, delay_s)
         if put_off:
@@ -158,7 +160,7 @@ def _end_stage(
     house: Workshop,
     order: Analysis,
     stage: str,
-    status: str,
+    status: meters.Outcome,
     *,
     message: str | None = None,
     found: Found | None = None,
@@ -184,7 +186,7 @@ def _end_stage(
                 line=orders.line(house.settings, stage),
             )
             delivery = _emit(connection, order, stage)
-    meters.ended("analysis", "success" if status == "success" else "error")
+    meters.ended("analysis", status)
     webhooks.start(delivery)
     for work in follow:
         try:

@@ -20,6 +20,7 @@ from ingest.analysis.quality import evaluate
 from ingest.analysis.reading import read_settings
 from ingest.children import ChildDied
 from ingest.workshop import ShuttingDown, Workshop, run_or_shut_down
+from rag.language_model import ProviderAway
 from rag.structured import ModelClosed
 from store import accounts, analysis, index_work, speakers, voices
 from store.accounts import Tenant
@@ -36,7 +37,11 @@ Result = TypeVar("Result")
 
 
 class ModelFailed(Exception):
-    """The model provider did not answer as it should; for people."""
+    """The model provider did not answer as it should; for people. `is_away`: it may answer later."""
+
+    def __init__(self, message: str, *, is_away: bool) -> None:
+        super().__init__(message)
+        self.is_away = is_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +285,7 @@ def _ask(function: Callable[..., Result], *args: Any, **options: Any) -> Result:
     except ModelClosed:
         raise ShuttingDown from None
     except (UpstreamFailed, Unavailable) as error:
-        raise ModelFailed(error.message) from error
+        raise ModelFailed(error.message, is_away=isinstance(error, ProviderAway)) from error
 
 
 WORK: dict[str, Work] = {"summary": _summary, "qc": _quality, "memory": _memory}

@@ -24,6 +24,7 @@ from rag.generation import LoadedEmbedder
 from rag.index import Vector
 from rag.index_places import open_place
 from rag.indexes import Indexes
+from rag.language_model import resolve_model
 from rag.reranking import Reranker, choose_reranker
 from rag.retrieval import Retriever
 from rag.search import Searcher
@@ -188,17 +189,21 @@ def workshop() -> Workshop:
 def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Workshop:
     """Opens everything; `takes` tells which work this process does.
 
-    Raises Unavailable for a database that is not up to date, rag.index.IndexLocked where another process owns the
-    embedded index, store.weights.ModelMissing for a model that the settings name and that is not installed.
+    Raises Unavailable for a database that this release cannot work with, rag.index.IndexLocked where another process
+    owns the embedded index, store.weights.ModelMissing for a model that the settings name and that is not installed.
     """
     global _opened
     database = Database(settings)
-    if not migrate.is_current(database):
-        raise Unavailable("The database is not up to date: run `parley migrate`.")
+    if says := migrate.trouble(database):
+        raise Unavailable(says)
+    if says := migrate.newer(database):
+        log.warning("a release before the database's", says=says)
     pools = _open_pools(settings)
     spec = embedding.choose_embedder(settings)
     if spec is None:
         log.warning("no embedding model is installed: searching by words alone (parley models pull)")
+    if problem := resolve_model(settings).problem:
+        log.warning("no language model answers", reason=problem)
     reranker = choose_reranker(settings)
     indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
     queues = _queue_plans(settings)

@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from rag import litellm_calls
+from rag.local_engine import engine_problem
 from rag.local_model import LocalModel, find_model
 from rag.token_estimate import estimate_tokens as estimate_tokens
 from store import meters, traces
@@ -30,6 +31,7 @@ LOCAL_BACKGROUND_PROMPT_TOKENS = 2600  # nobody waits, and a call in one piece i
 PROVIDER_PROMPT_TOKENS = 12_000
 BACKGROUND_PATIENCE = 5  # times the setting's bound: on a busy machine the local model reads at a fifth of its speed
 ATTEMPTS = 3
+_NOT_INSTALLED = "The local language model is not installed: run `parley models pull`."
 _SPEAKS_OF_TOOLS = re.compile(r"\b(?:tool|function)(?:s|\b|[_ -]?(?:choice|call|use))", re.IGNORECASE)
 
 log = structlog.get_logger(__name__)
@@ -43,6 +45,11 @@ class RequestRefused(UpstreamFailed):
     """The provider takes no such request (400, 422). `of_content`: for what it says, not for how it asks."""
 
     of_content = False
+
+
+class ProviderAway(UpstreamFailed):
+    """The provider was not reached, took too long, or had too much to do (429) or a fault of its own (5xx): the same
+    request may be answered later."""
 
 
 class RepeatsItself(UpstreamFailed):
@@ -121,16 +128,16 @@ class ModelChoice:
 
 def resolve_model(settings: Settings, wanted: str | None = None) -> ModelChoice:
     """Which model answers: the one `wanted`, or without a wish the setting's; where that is empty too, the local one
-    where its file is installed, else none. `wanted` is spelled as the setting is."""
+    where its file is installed and its engine can be loaded, else none. `wanted` is spelled as the setting is."""
     wanted = settings.llm_model.strip() if wanted is None else wanted
     if wanted == "none":
         return ModelChoice("none", "")
     if wanted not in ("", "local"):
         return ModelChoice("provider", wanted)
     found = find_model(settings)
-    if found is not None:
+    problem = engine_problem() if found is not None else _NOT_INSTALLED
+    if found is not None and not problem:
         return ModelChoice("local", found[0])
-    problem = "The local language model is not installed: run `parley models pull`."
     return ModelChoice("local", "", problem) if wanted == "local" else ModelChoice("none", "", problem)
 
 
@@ -419,14 +426,16 @@ class LitellmModel:
         if "LLM Provider NOT provided" in detail:
             failure = Unavailable("PARLEY_LLM_MODEL names no model that litellm knows.", retry_after_s=60)
         elif litellm_calls.is_timeout(error):
-            failure = UpstreamFailed("The language model took too long to answer.")
+            failure = ProviderAway("The language model took too long to answer.")
         elif "repeating the same chunk" in detail:
             failure = RepeatsItself("The language model failed to answer.")
         elif getattr(error, "status_code", None) in (400, 422):
             failure = RequestRefused("The language model failed to answer.")
             failure.of_content = "ContentPolicy" in type(error).__name__ or "content_filter" in detail
         else:
-            failure = UpstreamFailed("The language model failed to answer.")
+            status = getattr(error, "status_code", None)
+            is_away = status is None or status == 429 or status >= 500
+            failure = (ProviderAway if is_away else UpstreamFailed)("The language model failed to answer.")
         failure.__cause__ = ProviderFailure(f"{type(error).__name__}: {detail}")
         return failure
 

@@ -31,6 +31,7 @@ from rag.local_model import LocalModel
 from rag.precedence import Interrupted
 from rag.prompt_data import without_controls
 from rag.response_formats import FORMATS, only_json, response_format, speaks_of_format, what_is_wrong
+from store import meters
 from store.errors import Unavailable
 from store.settings import Settings
 
@@ -255,8 +256,10 @@ class BackgroundModel:
         self, messages: Messages, max_tokens: int, form: Mapping[str, Any] | None, meter: Meter | None
     ) -> _Said:
         said = await self._said(messages, max_tokens, form)
+        used = said.usage
+        meters.tokens(self.name, "analysis", prompt=used.prompt_tokens, completion=used.completion_tokens)
         if meter is not None:
-            meter.usage += said.usage  # on this loop alone
+            meter.usage += used  # on this loop alone
         return said
 
     async def _said(self, messages: Messages, max_tokens: int, form: Mapping[str, Any] | None) -> _Said:

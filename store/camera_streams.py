@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from store.accounts import tenants
-from store.database import id_column, metadata, now, time_column
+from store.database import ago, id_column, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
 from store.settings import LONGEST_LEASE_S
@@ -146,18 +146,20 @@ _IS_MARKED = sa.and_(camera_streams.c.status == "error", camera_streams.c.worker
 _WAITING = {"status": "reconnecting", "message": "waiting for a worker with room", "fps": 0.0, "latency_ms": 0.0}
 
 
-def _is_free() -> sa.ColumnElement[bool]:
-    """One that ends later than any lease may was written before a clock was set back: who lives renews it at once."""
-    until, longest = camera_streams.c.leased_until, timedelta(seconds=2 * LONGEST_LEASE_S)
-    return sa.or_(until.is_(None), until < now(), until > now() + longest)
+def _is_free(connection: Connection) -> sa.ColumnElement[bool]:
+    """By the database's clock, as leases are written: a worker whose own is fast would take every stream. A lease that
+    ends later than any may was written before that clock was set back: who lives renews it at once."""
+    until = camera_streams.c.leased_until
+    too_late = ago(connection, -2 * LONGEST_LEASE_S)
+    return sa.or_(until.is_(None), until < ago(connection, 0.0), until > too_late)
 
 
-def _told(name: str) -> sa.ColumnElement[Any]:
+def _told(connection: Connection, name: str) -> sa.ColumnElement[Any]:
     """A column as it is shown: what a worker wrote that has the stream no longer is no news of it."""
     column = camera_streams.c[name]
     if name not in _WAITING:
         return column
-    is_left = sa.and_(_is_free(), camera_streams.c.status != "connecting", sa.not_(_IS_MARKED))
+    is_left = sa.and_(_is_free(connection), camera_streams.c.status != "connecting", sa.not_(_IS_MARKED))
     return sa.case((is_left, sa.literal(_WAITING[name], column.type)), else_=column).label(name)
 
 
@@ -194,7 +196,9 @@ def add(tenant_id: str, connection: Connection, **values: Any) -> Stream:
 
 def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None:
     table = camera_streams.c
-    query = sa.select(*map(_told, _FIELDS)).where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id)
+    query = sa.select(*(_told(connection, name) for name in _FIELDS)).where(
+        _LIVE, table.tenant_id == tenant_id, table.id == stream_id
+    )
     row = connection.execute(query).first()
     return _stream(row) if row else None
 
@@ -210,7 +214,7 @@ def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> i
 def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int) -> tuple[list[Stream], int]:
     """Oldest first, and how many there are."""
     table = camera_streams.c
-    query = sa.select(*map(_told, _FIELDS)).where(_LIVE, table.tenant_id == tenant_id)
+    query = sa.select(*(_told(connection, name) for name in _FIELDS)).where(_LIVE, table.tenant_id == tenant_id)
     rows = connection.execute(query.order_by(table.created_at, table.id).limit(limit).offset(offset))
     return [_stream(row) for row in rows], count(tenant_id, connection)
 
@@ -249,11 +253,11 @@ def delete(tenant_id: str, connection: Connection, stream_id: str) -> bool:
 
 @across_tenants("workers watch everybody's cameras")
 def report_worker(connection: Connection, worker_id: str, *, places: int, streams: int) -> None:
-    values = {"places": places, "streams": streams, "seen_at": now()}
+    values = {"places": places, "streams": streams, "seen_at": ago(connection, 0.0)}
     mine = camera_workers.c.id == worker_id
     if connection.execute(sa.update(camera_workers).where(mine).values(**values)).rowcount == 0:
         connection.execute(sa.insert(camera_workers).values(id=worker_id, **values))
-    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < now() - timedelta(days=1)))
+    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < ago(connection, 86400.0)))
 
 
 @across_tenants("workers watch everybody's cameras")
@@ -270,7 +274,7 @@ def forget_worker(connection: Connection, worker_id: str) -> None:
 @across_tenants("workers watch everybody's cameras")
 def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, int]:
     """The places of each worker that was heard of lately."""
-    since = now() - timedelta(seconds=seen_within_s)
+    since = ago(connection, seen_within_s)
     rows = connection.execute(
         sa.select(camera_workers.c.id, camera_workers.c.places).where(camera_workers.c.seen_at >= since)
     )
@@ -315,7 +319,7 @@ def stop_unpermitted(connection: Connection) -> int:
 
 @across_tenants("whoever runs the server looks after all of them")
 def count_by_status(connection: Connection) -> dict[str, int]:
-    shown = sa.select(_told("status")).where(_LIVE).subquery()
+    shown = sa.select(_told(connection, "status")).where(_LIVE).subquery()
     rows = connection.execute(sa.select(shown.c.status, sa.func.count()).group_by(shown.c.status))
     return {row[0]: row[1] for row in rows}
 
@@ -327,7 +331,7 @@ def renew_leases(connection: Connection, worker_id: str, *, lease_s: float) -> l
     connection.execute(
         sa.update(camera_streams)
         .where(_LIVE, table.worker_id == worker_id)
-        .values(leased_until=now() + timedelta(seconds=lease_s))
+        .values(leased_until=ago(connection, -lease_s))
     )
     rows = connection.execute(sa.select(*_COLUMNS).where(_LIVE, table.worker_id == worker_id))
     return [_stream(row) for row in rows]
@@ -339,7 +343,7 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     table = camera_streams.c
     free = (
         sa.select(table.id)
-        .where(_LIVE, _is_free(), _PERMITTED)
+        .where(_LIVE, _is_free(connection), _PERMITTED)
         .order_by(table.leased_until.asc().nulls_first(), table.created_at, table.id)
         .limit(most)
         .with_for_update(skip_locked=True)
@@ -350,7 +354,7 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     connection.execute(
         sa.update(camera_streams)
         .where(table.id.in_(ids))
-        .values(worker_id=worker_id, leased_until=now() + timedelta(seconds=lease_s))
+        .values(worker_id=worker_id, leased_until=ago(connection, -lease_s))
     )
     return [_stream(row) for row in connection.execute(sa.select(*_COLUMNS).where(table.id.in_(ids)))]
 

@@ -112,6 +112,14 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def ago(connection: Connection, seconds: float) -> Any:
+    """A moment by the database's clock, which machines have in common; SQLite has one machine alone. Of the future
+    where `seconds` are negative."""
+    if connection.dialect.name == "sqlite":
+        return now() - timedelta(seconds=seconds)
+    return sa.func.clock_timestamp() - timedelta(seconds=seconds)
+
+
 def is_older(at: sa.ColumnElement[datetime], seconds: float) -> sa.ColumnElement[bool]:
     """Whether so much time has gone by since; with 0, always. What comes from the future is old: the clock was set
     back, or is another machine's."""
@@ -130,7 +138,7 @@ class Database:
             sa.make_url(self.url)
         except sa.exc.ArgumentError:
             raise InvalidRequest("PARLEY_DATABASE_URL is no database URL.") from None
-        self.engine = make_engine(self.url, synchronous="FULL")
+        self.engine = make_engine(self.url, synchronous="FULL", connections=settings.database_pool)
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
         self._of_thread = threading.local()
@@ -227,6 +235,16 @@ class Database:
         with self.read() as connection:
             connection.execute(sa.text("SELECT 1"))
 
+    def most_connections(self) -> int | None:
+        """How many PostgreSQL takes of those who are not its superusers; None for SQLite, which has no bound."""
+        if self.is_sqlite:
+            return None
+        named = ("max_connections", "superuser_reserved_connections", "reserved_connections")  # the last since 16
+        with self.read() as connection:
+            asked = [sa.func.coalesce(sa.func.current_setting(name, True), "0") for name in named]
+            most, *reserved = map(int, connection.execute(sa.select(*asked)).one())
+        return most - sum(reserved)
+
     def reconnect(self) -> None:
         """Connections that are in use end as they are; the next ones are new."""
         self.engine.dispose()
@@ -251,14 +269,14 @@ def _answering() -> Iterator[None]:
         raise Unavailable("The database does not answer.", retry_after_s=5) from error
 
 
-def make_engine(url: str, *, synchronous: str, of_jobs: bool = False) -> Engine:
+def make_engine(url: str, *, synchronous: str, connections: int = 20, of_jobs: bool = False) -> Engine:
     """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma, writing over what it deletes.
 
     One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
-    transaction on PostgreSQL lies idle for a minute.
+    transaction on PostgreSQL lies idle for a minute. To PostgreSQL it has at most `connections`, and keeps half.
     """
     if not url.startswith("sqlite"):
-        return _postgresql_engine(url, of_jobs)
+        return _postgresql_engine(url, connections, of_jobs)
     path = sa.make_url(url).database
     assert path, "SQLite in memory has one owner and cannot be shared by threads"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -297,13 +315,19 @@ def make_engine(url: str, *, synchronous: str, of_jobs: bool = False) -> Engine:
     return engine
 
 
-def _postgresql_engine(url: str, of_jobs: bool) -> Engine:
+def _postgresql_engine(url: str, connections: int, of_jobs: bool) -> Engine:
     """With both sides soon aware of a link that is cut: by the systems' own bounds a request would wait a quarter of an
     hour for its answer, and the server would keep the locks of who is gone for two hours."""
     made = sa.make_url(url).set(drivername="postgresql+psycopg")
     patience = {name: value for name, value in _PATIENCE.items() if name not in made.query}
+    kept = max(1, connections // 2)
     engine = sa.create_engine(
-        made, pool_size=10, max_overflow=10, pool_pre_ping=True, hide_parameters=True, connect_args=patience
+        made,
+        pool_size=kept,
+        max_overflow=connections - kept,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args=patience,
     )
 
     @event.listens_for(engine, "connect")

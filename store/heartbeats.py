@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from store.database import Connection, metadata, now, time_column
+from store.database import Connection, ago, metadata, time_column
 
 GPU = "gpu"
 """Among what a worker takes: that its models of speech run on one."""
@@ -45,7 +45,7 @@ class Worker:
 def beat(connection: Connection, executor_id: str, takes: Sequence[str], index_name: str | None) -> None:
     values = {
         "process_id": os.getpid(),
-        "last_seen_at": _ago(connection, 0.0),
+        "last_seen_at": ago(connection, 0.0),
         "takes": list(takes),
         "index_name": index_name,
     }
@@ -67,7 +67,7 @@ def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
     """The workers that were heard within so many seconds, by name."""
     query = (
         sa.select(*(workers.c[name] for name in Worker.__dataclass_fields__))
-        .where(workers.c.last_seen_at >= _ago(connection, fresh_for_s))
+        .where(workers.c.last_seen_at >= ago(connection, fresh_for_s))
         .order_by(workers.c.executor_id)
     )
     rows = connection.execute(query)
@@ -78,13 +78,6 @@ def heard_since(connection: Connection) -> datetime | None:
     """When a worker was heard last."""
     found: datetime | None = connection.execute(sa.select(sa.func.max(workers.c.last_seen_at))).scalar()
     return found
-
-
-def _ago(connection: Connection, seconds: float) -> Any:
-    """A moment by the database's clock, which machines have in common; SQLite has one machine alone."""
-    if connection.dialect.name == "sqlite":
-        return now() - timedelta(seconds=seconds)
-    return sa.func.clock_timestamp() - timedelta(seconds=seconds)
 
 
 class Listener:

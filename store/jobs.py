@@ -107,7 +107,7 @@ class Jobs:
         }
         url = settings.jobs_database_url or self._default_url()
         config["system_database_url"] = url
-        self._engine = make_engine(url, synchronous="NORMAL", of_jobs=True)
+        self._engine = make_engine(url, synchronous="NORMAL", connections=settings.jobs_database_pool, of_jobs=True)
         config["system_database_engine"] = self._engine
         self._dbos = DBOS(config=config)
         self._queues = tuple(queues)

@@ -26,14 +26,24 @@ TOOL_SECONDS = Histogram(
 MODEL_SECONDS = Histogram(
     "parley_model_seconds", "Time that language models took for an answer.", ["model", "outcome"], buckets=_LONG
 )
+MODEL_TOKENS = Counter(
+    "parley_model_tokens_total", "Tokens of language models, by who asked.", ["model", "kind", "purpose"]
+)
 CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
 CHILDREN_FAILED = Counter(
     "parley_children_failed_total", "Work whose child process died, hung or ran out of memory.", ["pool"]
 )
 
 Kind = Literal["call", "document", "analysis"]
-Outcome = Literal["success", "error"]
+Outcome = Literal["success", "error", "skipped"]
+Purpose = Literal["chat", "analysis"]
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:
     ENDED.labels(kind, outcome).inc()
+
+
+def tokens(model: str, purpose: Purpose, *, prompt: int, completion: int) -> None:
+    """What the operator pays a model's provider for."""
+    MODEL_TOKENS.labels(model, "prompt", purpose).inc(prompt)
+    MODEL_TOKENS.labels(model, "completion", purpose).inc(completion)

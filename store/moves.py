@@ -48,9 +48,11 @@ class Part:
 
 def prepare(source: Database, target: Database, *, fresh_for_s: float = 0.0) -> None:
     """Makes the target's tables. Raises Conflict where a server was heard there within `fresh_for_s`, where it holds
-    another installation's accounts, or the source is not of this release."""
+    another installation's accounts, the source is not of this release, or the target of a newer one."""
     if not migrate.is_current(source):
         raise Conflict("The database to be moved is not up to date: run `parley migrate` first.", code="not_current")
+    if says := migrate.newer(target):
+        raise Conflict(says, code="not_current")
     migrate.import_tables()
     if not migrate.is_current(target):  # else figures would be made of what is there by halves
         migrate.migrate(target)

@@ -38,6 +38,13 @@ class Settings(BaseSettings):
     jobs_database_url: str = Field(
         "", description="Where durable jobs keep their state. Empty: beside the database (SQLite file or PostgreSQL)."
     )
+    database_pool: int = Field(
+        20,
+        ge=2,
+        description="Most connections to PostgreSQL that a process has at once, and as many for its cameras; half of "
+        "them stay open.",
+    )
+    jobs_database_pool: int = Field(20, ge=4, description="The same for the state of its durable jobs.")
     qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
     blob_url: str = Field("", description="Empty: a folder in the data dir. Or `s3://bucket/prefix`.")
@@ -244,6 +251,11 @@ class Settings(BaseSettings):
     analysis_retry_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
         (15, 60, 300, 900), description="Seconds between the tries of an analysis whose model fails, comma-separated."
     )
+    analysis_outage_schedule: Annotated[tuple[Annotated[float, Field(gt=0)], ...], NoDecode] = Field(
+        (1800, 3600, 7200, 10800, 14400, 21600, 25200),
+        description="Seconds between its further tries where the model's provider is not reached, too busy or broken, "
+        "comma-separated.",
+    )
 
     job_poll_s: float = Field(0.2, gt=0, description="How often queues look for work.")
     worker_takes: Annotated[tuple[Work, ...], NoDecode] = Field(
@@ -269,6 +281,7 @@ class Settings(BaseSettings):
         "worker_takes",
         "webhook_retry_schedule",
         "analysis_retry_schedule",
+        "analysis_outage_schedule",
         mode="before",
     )
     @classmethod

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
+from store.migrate import newest_revision
 from tests.support.server import RunningServer
 
 Parley = Callable[..., subprocess.CompletedProcess[str]]
@@ -49,6 +53,38 @@ def test_migrate_says_first_what_it_will_do(parley: Parley) -> None:
     assert planned[0]["revision"] == "0001"
     assert all(each["what"] for each in planned)
     assert printed(parley("migrate", "--json"))["after"] == planned[-1]["revision"]
+    assert printed(parley("migrate", "--plan", "--json")) == []
+
+
+def of_newer_release(folder: Path, *, works_from: str) -> None:
+    with closing(sqlite3.connect(folder / "parley.sqlite3")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999', works_from = ?", (works_from,))
+
+
+def test_a_database_of_a_newer_release_is_refused_in_one_line(parley: Parley, tmp_path: Path) -> None:
+    parley("migrate")
+    of_newer_release(tmp_path / "data", works_from="9998")
+    for arguments in (["migrate"], ["migrate", "--plan"], ["serve"], ["client", "list"], ["reindex"]):
+        result = parley(*arguments)
+        assert result.returncode == 1, arguments
+        (line,) = [each for each in result.stderr.splitlines() if "newer Parley (revision 9999;" in each]
+        assert line.startswith("parley: ")
+        assert "Traceback" not in result.stderr
+    rows = json.loads(parley("doctor", "--json").stdout)
+    assert [row["ok"] for row in rows if "newer Parley" in row["finding"]] == [False]
+
+
+def test_a_release_goes_on_with_a_newer_schema_that_works_with_it(parley: Parley, tmp_path: Path) -> None:
+    server = RunningServer(tmp_path / "data")
+    of_newer_release(tmp_path / "data", works_from=newest_revision())
+    try:
+        server.start()
+        assert httpx2.get(server.url + "/readyz").status_code == 200
+    finally:
+        server.close()
+    migrated = parley("migrate", "--json")
+    assert printed(migrated) == {"before": "9999", "after": "9999"}
+    assert "newer Parley" in migrated.stderr
     assert printed(parley("migrate", "--plan", "--json")) == []
 
 
@@ -143,6 +179,26 @@ def test_no_key_and_no_secret_lies_in_the_database_in_clear(parley: Parley, tmp_
     assert client["api_key"].encode() not in stored
     assert partner["secret"].encode() not in stored
     assert (tmp_path / "data" / "secret.key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.postgresql
+def test_the_doctor_says_where_postgresql_takes_fewer_connections_than_a_process_may_want(
+    parley: Parley, postgresql_url: str
+) -> None:
+    """The tests' own takes 60, less 3 that are its superuser's."""
+    parley("migrate", database_url=postgresql_url)
+
+    def examined(**settings: str) -> dict[str, Any]:
+        rows = json.loads(parley("doctor", "--json", database_url=postgresql_url, **settings).stdout)
+        (row,) = [row for row in rows if row["part"] == "database"]
+        found: dict[str, Any] = row
+        return found
+
+    assert examined()["ok"]
+    assert examined(database_pool="37")["ok"]
+    wanting = examined(database_pool="38")
+    assert not wanting["ok"]
+    assert "takes 57 connections, and one process may want 58" in wanting["finding"]
 
 
 def test_the_doctor_names_what_is_missing_and_how_to_get_it(parley: Parley, tmp_path: Path) -> None:

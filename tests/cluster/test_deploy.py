@@ -9,14 +9,17 @@ import subprocess
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
+from typing import get_args
 
 import httpx2
 import pytest
 import yaml  # type: ignore[import-untyped]
+from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from api.command_line import app
-from store.settings import Settings
+from store import camera_streams, meters
+from store.settings import WORK, Settings
 from tests.support.server import RunningServer
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +29,7 @@ COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 _METRIC = re.compile(r"\bparley_[a-z_]+[a-z]")
 _SETTING = re.compile(r"\bPARLEY_([A-Z_]+[A-Z])")
 _SERIES = re.compile(r"_(bucket|count|sum)$")
+_MATCHER = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
 
 
 def expressions() -> Iterator[str]:
@@ -47,6 +51,59 @@ def test_rules_and_dashboard_ask_for_metrics_that_there_are(told: set[str]) -> N
     # Of filling an index that is being filled tells, of its passages the Qdrant server alone.
     assert asked - told <= {"parley_index_fill_done", "parley_index_fill_total", "parley_index_points"}
     assert len(asked) > 15
+
+
+def expression(alert: str) -> str:
+    (found,) = [rule["expr"] for rule in ALERTS if rule["alert"] == alert]
+    return str(found)
+
+
+def selected(selector: str, page: str) -> list[dict[str, str]]:
+    """Labels of the series on a page of metrics that a selector of PromQL chooses."""
+    name, _, inside = selector.rstrip("}").partition("{")
+    matchers = _MATCHER.findall(inside)
+    samples = [sample for family in text_string_to_metric_families(page) for sample in family.samples]
+    return [each.labels for each in samples if each.name == name and all(_holds(each.labels, *m) for m in matchers)]
+
+
+def _holds(labels: dict[str, str], label: str, operator: str, value: str) -> bool:
+    equal = re.fullmatch(value if "~" in operator else re.escape(value), labels.get(label, "")) is not None
+    return equal != operator.startswith("!")
+
+
+def test_nobody_is_missed_who_has_a_gpu_or_watches_where_there_is_no_camera(server: RunningServer) -> None:
+    """Each series that the rule's first part looks at is of work that has to be done; 0 of another is no alarm."""
+    page = httpx2.get(server.url + "/metrics").text
+    looked_at, watching = re.findall(r"parley_workers\{[^}]*\}", expression("ParleyNoWorker"))
+    assert {labels["work"] for labels in selected("parley_workers", page)} == {*WORK, "gpu"}
+    assert {labels["work"] for labels in selected(looked_at, page)} == set(WORK) - {"vision"}
+    assert [labels["work"] for labels in selected(watching, page)] == ["vision"]
+
+
+def test_what_was_skipped_is_neither_an_error_nor_work_that_errors_are_a_share_of() -> None:
+    page = "".join(
+        f'parley_work_ended_total{{kind="analysis",outcome="{each}"}} 1\n' for each in get_args(meters.Outcome)
+    )
+    errors, all_work = re.findall(r"parley_work_ended_total\{[^}]*\}", expression("ParleyWorkFails"))
+    assert [labels["outcome"] for labels in selected(errors, page)] == ["error"]
+    assert {labels["outcome"] for labels in selected(all_work, page)} == {"success", "error"}
+
+
+def test_who_looks_for_cameras_sees_all_that_are_not_watched_and_a_share_of_all() -> None:
+    page = "".join(f'parley_camera_streams{{status="{each}"}} 1\n' for each in get_args(camera_streams.State))
+    away, of_all = re.findall(r"parley_camera_streams(?:\{[^}]*\})?", expression("ParleyCamerasOffline"))
+    assert {labels["status"] for labels in selected(away, page)} == {"offline", "error"}
+    assert {labels["status"] for labels in selected(of_all, page)} == set(get_args(camera_streams.State))
+
+
+def test_processes_are_told_apart_by_the_roles_that_there_are() -> None:
+    """By the name under which compose.yaml has them: the rule for a role that is gone goes by it."""
+    (scraped,) = yaml.safe_load((DEPLOY / "prometheus.yaml").read_text(encoding="utf-8"))["scrape_configs"]
+    (discovered,) = scraped["dns_sd_configs"]
+    assert set(discovered["names"]) == {"api", "worker"} <= set(COMPOSE["services"])
+    assert scraped["relabel_configs"] == [{"source_labels": ["__meta_dns_name"], "target_label": "role"}]
+    assert "by (role)" in expression("ParleyDown")
+    assert scraped["job_name"] in expression("ParleyDown")
 
 
 def test_the_documentation_tells_of_every_metric(told: set[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx2
 import pytest
 import sqlalchemy as sa
+from prometheus_client.parser import text_string_to_metric_families
 
 from api.app import LAYERS
 from api.site import WEB_FOLDER
@@ -93,6 +94,11 @@ def test_the_server_says_that_it_lives_and_what_it_measures(server: RunningServe
     assert "parley_calls_unfinished" in metrics.text
 
 
+def readiness(metrics: httpx2.Response) -> dict[str, float]:
+    samples = [sample for family in text_string_to_metric_families(metrics.text) for sample in family.samples]
+    return {sample.labels["part"]: sample.value for sample in samples if sample.name == "parley_ready"}
+
+
 @pytest.mark.proves("addresses.readyz", "errors.retry-after")
 def test_the_server_is_ready_only_while_its_parts_are(small_server: RunningServer) -> None:
     ready = get(small_server, "/readyz")
@@ -103,12 +109,15 @@ def test_the_server_is_ready_only_while_its_parts_are(small_server: RunningServe
     try:
         broken = get(small_server, "/readyz")
         alive = get(small_server, "/healthz")
+        measured = get(small_server, "/metrics")
     finally:
         with small_server.database.write() as connection:
             connection.execute(sa.text("ALTER TABLE workers_away RENAME TO workers"))
     assert (broken.status_code, broken.json()["checks"]["workers"]) == (503, "failed")
     assert int(broken.headers["Retry-After"]) > 0
     assert alive.status_code == 200
+    assert readiness(measured) == {"database": 1, "index": 1, "workers": 0}
+    assert readiness(get(small_server, "/metrics")) == {"database": 1, "index": 1, "workers": 1}
     assert get(small_server, "/readyz").status_code == 200
 
 

@@ -78,6 +78,7 @@ def analysing_server(
         llm_api_key=API_KEY,
         llm_timeout_s="2",
         analysis_retry_schedule="0.1,0.1",
+        analysis_outage_schedule="0.1",
         sweep_s="0.5",
         job_poll_s="0.1",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 from store import accounts, audit, payments
 from store.database import now
 from store.ids import new_id
+from tests.contract.test_errors import rename_table
 from tests.support.server import Account, RunningServer
 
 LINKS = "/public/v1/payment-link"
@@ -362,3 +364,19 @@ def test_making_and_paying_a_link_is_in_the_audit_log(account: Account) -> None:
     found = {entry.action: entry.actor for entry in entries if entry.subject == link["id"]}
     assert found.keys() == {"payment_link.created", "payment.received"}
     assert found["payment_link.created"].startswith("key sk_live_")
+
+
+def test_an_address_that_is_a_secret_stands_in_no_log_though_its_page_fails(account: Account) -> None:
+    server = account.server
+    address = made(account)["payment_url"]
+    rename_table(server, "payment_links", "payment_links_away")
+    try:
+        broken = httpx2.get(address, headers={"X-Request-Id": "broken-payment"})
+    finally:
+        rename_table(server, "payment_links_away", "payment_links")
+    assert broken.status_code == 500
+    logged = [json.loads(line) for line in server.log().splitlines() if "broken-payment" in line]
+    assert {line["event"] for line in logged} >= {"request failed", "request"}
+    assert {line["route"] for line in logged if "route" in line} == {"/payments/sandbox/{token}"}
+    assert address.rpartition("/")[2] not in server.log()
+    assert httpx2.get(address).status_code == 200

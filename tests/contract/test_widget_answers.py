@@ -192,7 +192,7 @@ def test_what_an_earlier_try_does_after_its_end_counts_no_more(page: Page) -> No
 def test_what_a_provider_is_paid_for_is_counted(model_page: Page, scripted: ScriptedModel) -> None:
     def counted() -> float:
         text = httpx2.get(model_page.account.server.url + "/metrics").text
-        name = f'parley_chat_tokens_total{{kind="prompt",model="{MODEL}"}}'
+        name = f'parley_model_tokens_total{{kind="prompt",model="{MODEL}",purpose="chat"}}'
         return next((float(line.split()[-1]) for line in text.splitlines() if line.startswith(name)), 0.0)
 
     before = counted()

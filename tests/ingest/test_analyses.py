@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from ingest import analyses as orders
 from store import analyses, communications, speakers
@@ -55,6 +58,7 @@ def server(provider: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) ->
         llm_api_key=API_KEY,
         allowed_networks="127.0.0.0/8",
         analysis_retry_schedule="0.1,0.1",
+        analysis_outage_schedule="0.1,0.2,0.3",
         sweep_s="0.5",
     )
     try:
@@ -107,13 +111,15 @@ def assert_done_once_after_kills(server: RunningServer, model: ScriptedModel, re
         mark = {"summary": '"commitments"', "qc": '"criteria"', "memory": '"facts"'}[stage]
         model.forget()
         model.answers(answer, hang=lambda request, mark=mark: mark in request["messages"][0]["content"])
-        if not communication_id:
+        if communication_id:
+            server.start()
+        else:
             communication_id = send(account, webhook_url=receiver.url(path))
         wait_until(lambda mark=mark: any(mark in str(each["messages"][0]) for each in model.requests))
         server.kill()
-        server.start()
     model.forget()
     model.answers(answer)
+    server.start()
     wait_until(lambda: statuses(read(account, communication_id)) == SUCCESS, 120)
     receiver.wait(path, 3)
     assert_done_once(account, communication_id, [each.json for each in receiver.at(path)])
@@ -132,6 +138,67 @@ def test_an_order_that_was_never_started_is_found_by_the_sweeper(server: Running
         communications.replace_content(account.tenant_id, connection, row.id, items)
         assert orders.order(account.tenant_id, connection, server.settings, row.id) is not None
     assert statuses(analysed(account, row.id)) == SUCCESS
+
+
+def samples(server: RunningServer, name: str) -> list[Sample]:
+    """What the server counts under the name."""
+    text = httpx2.get(server.url + "/metrics").text
+    found = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return [sample for sample in found if sample.name == name]
+
+
+def ended(server: RunningServer) -> dict[str, float]:
+    """Stages of analysis by how they ended."""
+    mine = [each for each in samples(server, "parley_work_ended_total") if each.labels["kind"] == "analysis"]
+    return {each.labels["outcome"]: each.value for each in mine}
+
+
+def test_stages_that_are_skipped_are_not_counted_among_those_that_failed(
+    server: RunningServer, model: ScriptedModel
+) -> None:
+    model.answers(answer)
+    account = server.new_client("too little")
+    before = ended(server)
+    found = analysed(account, send(account, (("SPEAKER_00", "Алло, кто?"),)))
+    assert statuses(found) == dict.fromkeys(STAGES, "skipped")
+    assert ended(server) == before | {"skipped": before.get("skipped", 0) + len(STAGES)}
+
+
+def test_what_an_analysis_asks_of_a_provider_is_counted(server: RunningServer, model: ScriptedModel) -> None:
+    def counted() -> dict[str, float]:
+        labels = {"model": MODEL, "purpose": "analysis"}
+        mine = [each for each in samples(server, "parley_model_tokens_total") if labels.items() <= each.labels.items()]
+        return {each.labels["kind"]: each.value for each in mine}
+
+    before = counted()
+    model.answers(answer)
+    account = server.new_client("counted")
+    assert statuses(analysed(account, send(account))) == SUCCESS
+    asked = len(model.requests)
+    assert asked >= len(STAGES)
+    taken = {kind: value - before.get(kind, 0) for kind, value in counted().items()}
+    assert taken == {"prompt": 100 * asked, "completion": 10 * asked}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_provider_that_is_away_for_longer_than_the_first_tries_loses_no_analysis(
+    server: RunningServer, model: ScriptedModel, status: int
+) -> None:
+    account = server.new_client(f"away {status}")
+    for _ in range(5):  # 2 pauses of the first schedule, 3 of the second; each try asks once
+        model.fails(status, retry_after="600")
+    model.answers(answer)
+    assert statuses(analysed(account, send(account))) == SUCCESS
+    assert model.left == 0
+
+
+def test_a_provider_that_refuses_is_not_asked_for_a_day(server: RunningServer, model: ScriptedModel) -> None:
+    account = server.new_client("refused")
+    for _ in range(3):
+        model.fails(401)
+    model.answers(answer)
+    found = statuses(analysed(account, send(account)))
+    assert (found["summary"], found["qc"]) == ("error", "success")
 
 
 def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_nothing_held(

@@ -16,6 +16,7 @@ from tests.support.server import RunningServer
 @dataclass(frozen=True)
 class Size:
     kills: int
+    every_stage: bool  # so many kills in each stage of a call; else in all
     examples: int  # of requests, for each operation
     bodies: int  # of raw HTTP
     rpc_bodies: int  # of JSON-RPC
@@ -32,6 +33,7 @@ class Size:
 
 SMALL = Size(
     kills=1,
+    every_stage=False,
     examples=3,
     bodies=160,
     rpc_bodies=600,
@@ -47,6 +49,7 @@ SMALL = Size(
 )
 FULL = Size(
     kills=20,
+    every_stage=True,
     examples=120,
     bodies=6000,
     rpc_bodies=50_000,

@@ -79,9 +79,9 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
 
 
 def chosen(stages: list[Stage], size: Size, chance: random.Random) -> list[Stage]:
-    """Every stage, as often as the size says in all; fewer than all where it is small."""
-    rounds = [stage for _ in range(-(-size.kills // len(stages))) for stage in chance.sample(stages, len(stages))]
-    return rounds if size.kills >= len(stages) else rounds[: size.kills]
+    """Every stage as often as the size says; some of them where it is small."""
+    rounds = [stage for _ in range(size.kills) for stage in chance.sample(stages, len(stages))]
+    return rounds if size.every_stage else rounds[: size.kills]
 
 
 def undisturbed(calls: Calls, steps: JobSteps, say: Callable[[str], None]) -> list[Stage]:

@@ -40,6 +40,7 @@ def test_requests_made_from_the_descriptions_are_answered_as_described(asked: Ru
     callers = {
         "public": (account.headers, things_of(account)),
         "speech": (account.headers, {}),
+        "vision": (account.headers, {}),
         "integration": (partner.headers, {"external_id": partner.made()["external_id"]}),
     }
     total, failures = 0, []

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from store import accounts, camera_events, camera_streams, camera_traffic
+from store import database as store_database
 from store.camera_streams import Health, Stream
 from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
 from store.database import Database, now
@@ -152,6 +153,29 @@ def test_what_a_worker_said_that_is_silent_or_gone_is_told_no_longer(database: D
         row = connection.execute(sa.select(table.status, table.fps, table.latency_ms, table.worker_id)).one()
     assert tuple(row) == ("reconnecting", 0.0, 0.0, None)
     assert told(database, made) == WAITS
+
+
+def test_a_worker_whose_clock_is_fast_takes_no_stream_of_another(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if database.is_sqlite:
+        pytest.skip("one machine, one clock")
+    tenant_id = tenant(database)
+    first, second = (stream(database, tenant_id).id for _ in range(2))
+    assert take(database, "right", 1) == {first}
+    with database.write() as connection:
+        camera_streams.report_worker(connection, "right", places=1, streams=1)
+    with monkeypatch.context() as fast:
+        for module in (store_database, camera_streams):
+            fast.setattr(module, "now", lambda: now() + timedelta(hours=1))
+        assert take(database, "fast", 2) == {second}
+        with database.write() as connection:
+            camera_streams.report_worker(connection, "fast", places=1, streams=1)
+            assert set(camera_streams.live_places(connection, seen_within_s=LEASE_S)) == {"right", "fast"}
+    with database.read() as connection:
+        seen = connection.execute(sa.select(camera_streams.camera_workers.c.seen_at)).scalars()
+        assert all(each <= now() + timedelta(minutes=1) for each in seen)
+    assert take(database, "right", 2) == set()
 
 
 def test_a_lease_from_before_the_clock_was_set_back_is_no_lease(database: Database) -> None:

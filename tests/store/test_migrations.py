@@ -123,6 +123,41 @@ def test_the_tone_that_was_judged_before_is_among_the_figures_after_the_upgrade(
     assert found["tone"] == 0.75
 
 
+def made_by_a_newer_release(database: Database, *, works_from: str | None) -> None:
+    with database.write() as connection:
+        changed = sa.text("UPDATE alembic_version SET version_num = '9999', works_from = :works_from")
+        connection.execute(changed, {"works_from": works_from})
+
+
+def test_a_newer_schema_that_works_with_this_release_is_left_as_it_is(first_database: Database) -> None:
+    migrate.migrate(first_database)
+    assert (migrate.newer(first_database), migrate.trouble(first_database)) == ("", "")
+    with first_database.read() as connection:
+        found = connection.execute(sa.text("SELECT works_from FROM alembic_version")).scalar_one()
+    assert found == migrate.WORKS_FROM
+    made_by_a_newer_release(first_database, works_from=migrate.newest_revision())
+    assert migrate.trouble(first_database) == ""
+    assert "newer Parley (revision 9999;" in migrate.newer(first_database)
+    assert migrate.pending(first_database) == []
+    assert migrate.migrate(first_database) == ("9999", "9999")
+
+
+@pytest.mark.parametrize("works_from", ["9998", None])
+def test_a_newer_schema_that_does_not_is_refused_in_one_line(first_database: Database, works_from: str | None) -> None:
+    migrate.migrate(first_database)
+    made_by_a_newer_release(first_database, works_from=works_from)
+    for ask in (migrate.pending, migrate.migrate):
+        with pytest.raises(Unavailable, match=r"made by a newer Parley \(revision 9999;"):
+            ask(first_database)
+    assert migrate.current_revision(first_database) == "9999"
+
+
+def test_a_newer_schema_that_says_nothing_of_releases_is_refused(first_database: Database) -> None:
+    with first_database.write() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    assert "newer Parley (revision 9999;" in migrate.trouble(first_database)
+
+
 def test_what_refers_to_nothing_after_a_migration_takes_it_back(first_database: Database) -> None:
     if not first_database.is_sqlite:
         pytest.skip("PostgreSQL checks at each statement")
