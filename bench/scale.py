@@ -30,6 +30,10 @@ CAMERAS = 20_000
 HOURS = (1, 1, 1, 1, 1, 2, 3, 5, 8, 10, 11, 10, 8, 9, 9, 8, 6, 3, 1, 1, 1, 0, 0, 0)
 CORES, MEMORY_GIB = 16, 64  # of a machine
 LOADED = 0.7  # of its cores or memory, in the busiest hour
+# What one process and its children keep busy: Python code runs on one core at a time, recognition decodes on one, and
+# cameras were measured on two.
+CORES_A_PROCESS = {"api": 1.0, "workers for calls": 1.0, "workers for cameras": 2.0}
+CONNECTIONS_A_PROCESS = 8  # to PostgreSQL, with pools of four
 
 CALL_MINUTE = "a minute of a call of two voices, Whisper base"
 IDLE = "a second in which nobody asks"
@@ -64,11 +68,13 @@ CALL_BLOB_BYTES = CALL_MINUTES * 60 * 8_000  # at 64 kbit/s
 
 @dataclass(frozen=True)
 class Part:
-    """A kind of machine: cores that it keeps busy in the busiest hour, how many of it, and what it runs out of."""
+    """A kind of machine: cores that it keeps busy in the busiest hour, how many of it and of processes on all of them,
+    and what it runs out of."""
 
     name: str
     cores: float | None
     machines: int
+    processes: int | None
     runs_out_of: str
 
 
@@ -88,18 +94,20 @@ def machines(cores: float) -> int:
 def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
     api, calls = (busy_cores(costs, side) for side in ("api", "worker"))
     cameras = CAMERAS / STREAMS_A_CORE
-    processes = [machines(cores) for cores in (api, calls, cameras)]
-    # Each process looks for work, whether there is any or not.
-    looking = sum(processes) * costs[IDLE]["database"] / 1000
-    database = busy_cores(costs, "database") + looking
-    primary = f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work)"
-    return [
-        Part("api", api, processes[0], "cores"),
-        Part("workers for calls", calls, processes[1], "cores"),
-        Part("workers for cameras", cameras, processes[2], "cores"),
-        Part("PostgreSQL", database, 1, primary),
-        Part("Qdrant", None, math.ceil(CHUNKS * CHUNK_BYTES / (MEMORY_GIB * 2**30 * LOADED)), "memory"),
+    found = [
+        Part(name, cores, machines(cores), math.ceil(cores / (CORES_A_PROCESS[name] * LOADED)), "cores")
+        for name, cores in (("api", api), ("workers for calls", calls), ("workers for cameras", cameras))
     ]
+    processes = sum(part.processes or 0 for part in found)
+    # Each process looks for work, whether there is any or not.
+    looking = processes * costs[IDLE]["database"] / 1000
+    database = busy_cores(costs, "database") + looking
+    primary = (
+        f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work), "
+        f"{processes * CONNECTIONS_A_PROCESS:,} connections"
+    )
+    memory = math.ceil(CHUNKS * CHUNK_BYTES / (MEMORY_GIB * 2**30 * LOADED))
+    return [*found, Part("PostgreSQL", database, 1, None, primary), Part("Qdrant", None, memory, None, "memory")]
 
 
 @dataclass
@@ -228,10 +236,10 @@ def main() -> int:
     if "--costs" in sys.argv:
         costs = json.loads(Path(sys.argv[sys.argv.index("--costs") + 1]).read_text().splitlines()[-1])
     print(f"{busiest_calls_s():.1f} calls a second in the busiest hour; machines of {CORES} cores, {LOADED:.0%} loaded")
-    print(f"{'part':<22}{'cores busy':>12}{'machines':>10}   what it runs out of first")
+    print(f"{'part':<22}{'cores busy':>12}{'machines':>10}{'processes':>11}   what it runs out of first")
     for part in parts(costs):
         cores = "" if part.cores is None else f"{part.cores:.1f}"
-        print(f"{part.name:<22}{cores:>12}{part.machines:>10}   {part.runs_out_of}")
+        print(f"{part.name:<22}{cores:>12}{part.machines:>10}{part.processes or '':>11}   {part.runs_out_of}")
     print(f"a day: {CALLS_A_DAY * CALL_DATABASE_BYTES / 1e9:.0f} GB of rows, ", end="")
     print(f"{CALLS_A_DAY * CALL_BLOB_BYTES / 1e12:.1f} TB of recordings")
     work_s = costs[CALL_MINUTE]["worker"] / 1000

@@ -64,15 +64,24 @@ def test_whatever_ends_it_takes_the_camera_back(tmp_path: Path, number: signal.S
         account = running.new_client("ended")
         command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--tenant", account.tenant_id]
         with subprocess.Popen(
-            [*command, "--port", "0", "--json"], env=running.environment, stdout=subprocess.PIPE, text=True
+            [*command, "--port", "0", "--json"],
+            env=running.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(
+                number, signal.SIG_DFL
+            ),  # whoever runs the tests may not be told of hangups
         ) as demo:
-            assert demo.stdout is not None
-            assert demo.stdout.readline(), "it says what it registered"
-            with running.database.read() as connection:
-                assert camera_streams.count(account.tenant_id, connection) == 1
-            demo.send_signal(number)
-            demo.send_signal(number)
-            demo.communicate(timeout=60)
+            try:
+                assert demo.stdout is not None
+                assert demo.stdout.readline(), "it says what it registered"
+                with running.database.read() as connection:
+                    assert camera_streams.count(account.tenant_id, connection) == 1
+                demo.send_signal(number)
+                demo.send_signal(number)
+                demo.communicate(timeout=60)
+            finally:
+                demo.kill()
         assert demo.returncode == 0
         with running.database.read() as connection:
             assert camera_streams.count(account.tenant_id, connection) == 0

@@ -91,7 +91,7 @@ def test_a_visitor_who_waits_is_answered_and_given_back(
     database, tenant_id = account.server.database, account.tenant_id
     answered(account, "When do you open?", "At **nine**.")
     page = open_cabinet(account, "/conversations", viewport=viewport)
-    expect(page.get_by_text("At **nine**.")).to_be_visible()
+    expect(page.get_by_text("Agent: At nine.")).to_be_visible()
     waiting, reply_id = answered(account, f"Hello {HOSTILE}", "Found in \\[a\\]:\n\n> the words [1]")
     conversations.rate(database, tenant_id, waiting, reply_id, "down", "Not that")
     contact = {"name": f"Vera {HOSTILE}", "email": "vera@example.com"}

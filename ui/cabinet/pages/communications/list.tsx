@@ -15,7 +15,7 @@ import { Page } from "../../parts/page";
 import { Empty, Failure, Waiting } from "../../parts/states";
 import { FilterBar } from "./filter-bar";
 import { type Filters, keyOf, useFilters } from "./filters";
-import { isOpen, kindTexts, type Listed, namesOf } from "./kinds";
+import { headOf, isOpen, kindTexts, type Listed } from "./kinds";
 import classes from "./list.module.css";
 import { Row } from "./row";
 
@@ -191,7 +191,7 @@ export default function CommunicationsPage() {
         pending={remove.isPending}
         onConfirm={() => leaving && remove.mutate(leaving.id)}
       >
-        {leaving && t.sure(namesOf(leaving.speakers) || leaving.request_record_id || kinds.kinds[leaving.kind])}
+        {leaving && t.sure(headOf(leaving).first || kinds.kinds[leaving.kind])}
         {t.gone}
       </Confirm>
     </Page>

@@ -31,6 +31,15 @@ const texts: Texts<{
   },
 };
 
+/** What an answer says in a line or two: without the marks of its Markdown and the numbers of its sources. */
+const plain = (markdown: string) =>
+  markdown
+    .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, "")
+    .replace(/\[([^\]]+)\]\([^)\s]+\)/g, "$1")
+    .replace(/\s?\[\d+\]/g, "")
+    .replace(/\*\*|__|`/g, "")
+    .replace(/\\([\\[\]<`*_>#])/g, "$1");
+
 /** One conversation of the list; all of it leads there. */
 export function ConversationRow({ row }: { row: ListedConversation }) {
   const t = useTexts(texts);
@@ -62,7 +71,9 @@ export function ConversationRow({ row }: { row: ListedConversation }) {
         </Group>
       </Group>
       <Text size="sm" c="dimmed" lineClamp={2}>
-        {said ? `${before}${said.text}` : format.count(row.message_count, t.messages)}
+        {said
+          ? `${before}${said.role === "visitor" ? said.text : plain(said.text)}`
+          : format.count(row.message_count, t.messages)}
       </Text>
     </Link>
   );
