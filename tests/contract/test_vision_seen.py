@@ -136,6 +136,7 @@ def test_codes_in_the_picture_are_an_event_each_with_a_snapshot_and_a_webhook(
         assert set(event) == {
             "id",
             "stream_id",
+            "stream_name",
             "scenario",
             "type",
             "confidence",

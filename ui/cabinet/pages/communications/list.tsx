@@ -156,7 +156,7 @@ export default function CommunicationsPage() {
               more={list.hasNextPage}
               isLoading={list.isFetchingNextPage}
               // What was refused is not asked for again by itself.
-              onMore={list.isFetchNextPageError ? null : () => void list.fetchNextPage()}
+              onMore={list.isFetchNextPageError ? null : () => void list.fetchNextPage({ cancelRefetch: false })}
               onDelete={askToDelete}
             />
             {isMoreRefused(list) && <MoreRefused list={list} />}
