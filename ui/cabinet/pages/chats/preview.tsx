@@ -20,7 +20,8 @@ const texts: Texts<{ title: string; hint: string }> = {
 };
 
 const REBUILD_MS = 500;
-const SETTLED_MS = 1500;
+/** From when it is ready until it has drawn what it focuses. */
+const SETTLED_MS = 500;
 
 interface Frame extends Window {
   fetch: typeof fetch;
@@ -74,11 +75,13 @@ function PreviewFrame({ chatId, config, language, title }: PreviewFrameProps) {
     const waiting: unknown[] = [];
     inside.Parley = Object.assign((...call: unknown[]) => void waiting.push(call), { q: waiting });
     inside.Parley("open");
-    // It takes the focus when it opens, which belongs to the form.
+    // It takes the focus until it is ready, however long its files take, and that belongs to the form.
     node.inert = true;
-    setTimeout(() => {
-      node.inert = false;
-    }, SETTLED_MS);
+    inside.Parley("on", "ready", () => {
+      setTimeout(() => {
+        node.inert = false;
+      }, SETTLED_MS);
+    });
     const script = inside.document.createElement("script");
     script.src = "/widget.js";
     script.dataset.widgetKey = `preview ${chatId}`;
