@@ -14,7 +14,7 @@ from api.chat import ChatListItem
 from api.fields import Uuid, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.knowledge import open_spaces
-from rag.language_model import models_of_chats, resolve_model
+from rag.model_choice import models_of_chats, resolve_model
 from store import accounts, audit, chats, kb_spaces, space_access, widget
 from store.chats import Chat
 from store.database import Connection

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Never
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-_WIDE = 1000
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing when all is well.")]
+_WIDE = 1000
 
 
 def print_rows(rows: Sequence[dict[str, Any]], as_json: bool, *, single: bool = False) -> None:

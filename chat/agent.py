@@ -26,7 +26,8 @@ from mcp_server.tools.communications import CommunicationItem, CommunicationPage
 from mcp_server.tools.knowledge import DocumentPage
 from mcp_server.tools.memory import MemoryPage
 from mcp_server.tools.shapes import FoundCommunication, FoundDocument, FoundMemory
-from rag.language_model import LanguageModel, models_of_chats, resolve_model
+from rag.language_model import LanguageModel
+from rag.model_choice import models_of_chats, resolve_model
 from store.accounts import Tenant
 from store.chats import Chat
 from store.errors import Unavailable

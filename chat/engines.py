@@ -20,7 +20,8 @@ from chat.contract import (
 )
 from chat.extractive_engine import ExtractiveEngine
 from chat.model_engine import ModelEngine
-from rag.language_model import LanguageModel, models_of_chats, resolve_model
+from rag.language_model import LanguageModel
+from rag.model_choice import models_of_chats, resolve_model
 from store.settings import Settings
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from accounts import ledger
 from accounts.ledger import Line
-from rag.language_model import resolve_model
+from rag.model_choice import resolve_model
 from store import accounts, analyses, analysis, speakers
 from store.accounts import Tenant
 from store.analyses import Analysis

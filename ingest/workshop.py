@@ -24,7 +24,7 @@ from rag.generation import LoadedEmbedder
 from rag.index import Vector
 from rag.index_places import open_place
 from rag.indexes import Indexes
-from rag.language_model import resolve_model
+from rag.model_choice import resolve_model
 from rag.reranking import Reranker, choose_reranker
 from rag.retrieval import Retriever
 from rag.search import Searcher

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from store import widget
 from store.analysis import qc_evaluations, summaries, summary_items
 from store.communications import communications, content_items
 from store.figures import CRITERION_BITS, communication_figures, participation_figures
@@ -21,8 +22,6 @@ TENANT: sa.BindParameter[Any] = sa.bindparam("tenant_id")
 IDS: sa.BindParameter[Any] = sa.bindparam("communication_ids", expanding=True)
 # The criterion of quality control that gives a number for the staff's tone.
 TONE = "tone_of_voice"
-# Of the site's widget, whose people are no participants: see chat/conversations.py.
-_WIDGET_SIDES = {"agent": "staff", "operator": "staff", "visitor": "client"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def _voices() -> sa.CTE:
     spoken = _spoken()
     of_widget = [
         (sa.and_(communications.c.channel_type == "widget", spoken.c.label == label), side)
-        for label, side in _WIDGET_SIDES.items()
+        for label, side in widget.SIDES.items()
     ]
     known = (
         sa.select(spoken, sa.func.coalesce(named.c.side, sa.case(*of_widget)).label("known_side"))

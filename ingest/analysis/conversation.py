@@ -10,11 +10,13 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from ingest.analysis.catalogs import Language
+from store import widget
 
 Side = Literal["employee", "client", "unknown"]
 EMPLOYEE_ROLES = ("sales", "support", "employee")
-WIDGET_SIDES: Mapping[str, Side] = {"visitor": "client", "agent": "employee", "operator": "employee"}
-"""Of the site's widget, whose people are no participants: see chat/conversations.py."""
+_WIDGET_SIDES: Mapping[str, Side] = {
+    label: "client" if side == "client" else "employee" for label, side in widget.SIDES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Conversation:
         known: dict[str, Side] = {
             person.label: person.side for person in self.people if person.label and person.side != "unknown"
         }
-        return known if self.channel_type != "widget" else {**WIDGET_SIDES, **known}
+        return known if self.channel_type != "widget" else {**_WIDGET_SIDES, **known}
 
     @cached_property
     def words(self) -> int:

@@ -12,8 +12,9 @@ import pytest
 from chat.engines import Done, Message, Text
 from chat.language import PHRASES
 from chat.model_engine import ModelEngine
-from rag.language_model import LitellmModel, open_language_model, resolve_model
+from rag.language_model import LitellmModel, open_language_model
 from rag.local_model import Endpoint, LocalModel
+from rag.model_choice import resolve_model
 from store.settings import load_settings
 from tests.chat.passages import DELIVERY, HOURS, UNRELATED, WARRANTY, Search, Tools, all_events, ask
 from tests.support.scripted_model import API_KEY, ScriptedModel, scripted_model

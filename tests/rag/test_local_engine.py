@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from chat.engines import describe_engine
-from rag.language_model import ModelChoice, models_of_chats, open_language_model, resolve_model
+from rag.language_model import open_language_model
 from rag.local_engine import engine_problem
 from rag.local_model import PREFERRED
+from rag.model_choice import ModelChoice, models_of_chats, resolve_model
 from store import weights
 from store.settings import Settings, load_settings
 

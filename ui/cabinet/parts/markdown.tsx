@@ -10,6 +10,20 @@ export function Markdown({ children, cite }: { children: string; cite?: Cite }) 
   return <>{blocksOf(children).map((block, index) => drawn(block, index, cite))}</>;
 }
 
+/** The words alone, for a line in a list: without marks, and without the numbers of sources. */
+export const plainText = (markdown: string) =>
+  blocksOf(markdown)
+    .flatMap(({ lines }) => lines.map(wordsOf))
+    .join(" ");
+
+const wordsOf = (text: string): string =>
+  text
+    .replace(
+      INLINE,
+      (_, escaped?: string, bold?: string, code?: string) => escaped ?? (bold && wordsOf(bold)) ?? code ?? "",
+    )
+    .replace(/\s+(?=[.,;:!?]|$)/g, "");
+
 type Kind = "quote" | "bullets" | "numbers" | "text";
 interface Block {
   kind: Kind;

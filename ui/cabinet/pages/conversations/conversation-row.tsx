@@ -2,6 +2,7 @@ import { Badge, Group, Text } from "@mantine/core";
 import { Link } from "react-router";
 import type { Forms } from "../../i18n/format";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
+import { plainText } from "../../parts/markdown";
 import classes from "./conversations.module.css";
 import { type ListedConversation, stateOf } from "./kinds";
 
@@ -30,15 +31,6 @@ const texts: Texts<{
     agent: "Агент: ",
   },
 };
-
-/** What an answer says in a line or two: without the marks of its Markdown and the numbers of its sources. */
-const plain = (markdown: string) =>
-  markdown
-    .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, "")
-    .replace(/\[([^\]]+)\]\([^)\s]+\)/g, "$1")
-    .replace(/\s?\[\d+\]/g, "")
-    .replace(/\*\*|__|`/g, "")
-    .replace(/\\([\\[\]<`*_>#])/g, "$1");
 
 /** One conversation of the list; all of it leads there. */
 export function ConversationRow({ row }: { row: ListedConversation }) {
@@ -72,7 +64,7 @@ export function ConversationRow({ row }: { row: ListedConversation }) {
       </Group>
       <Text size="sm" c="dimmed" lineClamp={2}>
         {said
-          ? `${before}${said.role === "visitor" ? said.text : plain(said.text)}`
+          ? `${before}${said.role === "visitor" ? said.text : plainText(said.text)}`
           : format.count(row.message_count, t.messages)}
       </Text>
     </Link>
