@@ -50,7 +50,7 @@ WITH_A_CALL = {
 }
 # Processor milliseconds, as `python -m bench.costs` measured them; docs/scale.md names the machine and the day.
 MEASURED = {
-    IDLE: {"api": 17.3, "worker": 79.0, "database": 30.0},
+    IDLE: {"api": 22.0, "worker": 53.0, "database": 11.7},
     CALL_MINUTE: {"api": 151.6, "worker": 4869.0, "database": 67.0},
     "a conversation of ten turns analysed by rules": {"api": 19.5, "worker": 156.5, "database": 30.0},
     "a webhook": {"api": 0.52, "worker": 9.22, "database": 18.0},
@@ -58,7 +58,7 @@ MEASURED = {
     "agent: search_communications": {"api": 6.03, "worker": 0.0, "database": 0.74},
     "agent: search_documents": {"api": 14.28, "worker": 0.14, "database": 0.57},
     "an answer of a chat, by quotation": {"api": 34.17, "worker": 0.0, "database": 2.92},
-    "a document of some pages": {"api": 11.74, "worker": 58.36, "database": 10.38},
+    "a document of some pages": {"api": 18.99, "worker": 238.88, "database": 14.89},
 }
 STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.vision_engines`)
 CHUNK_BYTES = 5 * 512 * 4 + 1_500  # five vectors of 512 numbers (`bench.index_scale`), words, payload and graph
