@@ -20,10 +20,9 @@ from rag.language_model import (
     LitellmModel,
     ProviderFailure,
     estimate_tokens,
-    models_of_chats,
     open_language_model,
-    resolve_model,
 )
+from rag.model_choice import models_of_chats, resolve_model
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 from store.settings import load_settings
 from tests.support.scripted_model import API_KEY, ScriptedModel, scripted_model
