@@ -162,7 +162,7 @@ def create_app(settings: Settings, opened: Workshop | None = None, *, answers: b
     """The ASGI application over a workshop that is open, or that it opens when its lifespan begins. Without `answers`
     it only tells how it is."""
     registry = make_registry()
-    endpoint = McpEndpoint(registry, mcp.admit)
+    endpoint = McpEndpoint(registry, mcp.admit, mcp.one_read)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

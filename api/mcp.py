@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from mcp_server.call_log import Caller
 from mcp_server.protocol import Admitted
 from mcp_server.registry import ToolContext
 from store import space_access
+from store.database import Database
 from store.errors import NotAuthenticated, RateLimited
 from store.settings import Settings
 
@@ -56,6 +58,13 @@ def admit(request: Request) -> Admitted | Response:
         request_id=request.state.request_id,
     )
     return Admitted(context, caller, services.calls)
+
+
+def one_read(request: Request) -> AbstractContextManager[None]:
+    """One transaction for what admission and tool read. Not on PostgreSQL: the count of the limit, which is written
+    between them, would wait for a second connection while the first is held."""
+    database: Database = request.app.state.services.database
+    return database.one_read() if database.is_sqlite else nullcontext()
 
 
 def _may_call_from(request: Request, settings: Settings) -> bool:

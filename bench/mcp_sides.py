@@ -46,7 +46,7 @@ def make_app(side: str, settings: Settings) -> Starlette:
     services = SimpleNamespace(
         settings=settings, keyring=Keyring.of(settings), database=database, workshop=workshop, calls=None
     )
-    endpoint = McpEndpoint(make_registry(), mcp.admit) if side == "parley" else _Admitted(_fastmcp())
+    endpoint = McpEndpoint(make_registry(), mcp.admit, mcp.one_read) if side == "parley" else _Admitted(_fastmcp())
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

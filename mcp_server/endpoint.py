@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -41,6 +41,7 @@ _READING = ("tools/call", "resources/", "prompts/", "completion/")
 _MOST_KNOWN = 10_000
 
 Admit = Callable[[Request], Admitted | Response]
+OneRead = Callable[[Request], AbstractContextManager[None]]
 Result = TypeVar("Result")
 Work = Literal["quick", "read", "search"]
 _LONGER: list[Work] = ["quick", "read", "search"]
@@ -61,14 +62,16 @@ class McpEndpoint:
     """The ASGI endpoint of /mcp. `admit` authenticates a request and counts it, before its body is waited for.
 
     A reading request runs in one thread, from its admission to its tool, where its key was admitted lately and its body
-    came with its head: to go back to the event loop in between costs more than a cheap tool does. For others admission
-    comes first and by itself, so that nobody's turn is taken in the name of somebody else.
+    came with its head: to go back to the event loop in between costs more than a cheap tool does. What both read of the
+    store they read inside `one_read`. For others admission comes first and by itself, so that nobody's turn is taken in
+    the name of somebody else.
     """
 
-    def __init__(self, registry: Registry, admit: Admit) -> None:
+    def __init__(self, registry: Registry, admit: Admit, one_read: OneRead) -> None:
         self._registry = registry
         self._protocol = Protocol(registry)
         self._admit = admit
+        self._one_read = one_read
         self._threads: dict[Work, Threads] = {
             "quick": Threads(QUICK_AT_ONCE, QUICK_AT_ONCE, "mcp-quick"),
             "read": Threads(READS_AT_ONCE, _READS_EACH, "mcp-read"),
@@ -134,8 +137,9 @@ class McpEndpoint:
         return admitted
 
     def _admitted_and_answered(self, asked: _Asked, request: Request, arrived_s: float) -> Response | None:
-        admitted = self._let_in(request, arrived_s)
-        return admitted if isinstance(admitted, Response) else self._exchanged(asked, request)
+        with self._one_read(request):
+            admitted = self._let_in(request, arrived_s)
+            return admitted if isinstance(admitted, Response) else self._exchanged(asked, request)
 
     def _asked(self, request: Request, body: bytes) -> _Asked | Response:
         version = request.headers.get(VERSION_HEADER, OLDEST_VERSION)
