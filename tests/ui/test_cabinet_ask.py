@@ -16,8 +16,8 @@ from tests.contract.waiting import eventually
 from tests.support.server import Account, RunningServer
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.communications import HOSTILE, SAID, add_call, add_chat
 from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
-from tests.ui.test_cabinet_communications import HOSTILE, SAID, add_call, add_chat
 from tests.ui.test_checkout_page import OpenAt
 from tests.ui.test_checkout_page import open_at as open_at
 

@@ -10,7 +10,7 @@ from store.ids import new_id
 from tests.support.server import Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.test_cabinet_communications import add_call
+from tests.ui.communications import add_call
 from tests.ui.test_cabinet_promises import fill
 from tests.ui.test_checkout_page import OpenAt
 from tests.ui.test_checkout_page import open_at as open_at

@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 from tests.support.server import Account
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.communications import add_call
 from tests.ui.conftest import findings
-from tests.ui.test_cabinet_communications import add_call
 
 pytestmark = pytest.mark.browser
 
