@@ -6,6 +6,7 @@ import logging
 import sys
 import threading
 import time
+from functools import partial
 from typing import Any, TextIO
 
 import structlog
@@ -35,19 +36,15 @@ def configure_logging(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         *([traces.trace_of] if traces.are_on() else []),
     ]
-    structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.processors.format_exc_info if as_json else _keep,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
-    )
     renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
     handler = GatheringHandler(sys.stderr)
+    structlog.configure(
+        processors=[*shared, structlog.processors.format_exc_info if as_json else _keep, renderer],
+        # Past `logging`, which is for the lines of libraries: its record of a line costs as much as all else of it.
+        logger_factory=partial(_Lines, handler),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        cache_logger_on_first_use=True,
+    )
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*shared, structlog.processors.format_exc_info],
@@ -79,11 +76,16 @@ class GatheringHandler(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            self._lines.append(self.format(record) + self.terminator)
+            line = self.format(record)
         # A line that cannot be formatted is told of as logging does it, and never reaches the one who logged it.
         except Exception:
             self.handleError(record)
-        if record.levelno >= logging.WARNING:
+        else:
+            self.take(line, at_once=record.levelno >= logging.WARNING)
+
+    def take(self, line: str, *, at_once: bool) -> None:
+        self._lines.append(line + self.terminator)
+        if at_once:
             self.flush()
         elif not self._waiting.is_set():
             self._waiting.set()
@@ -106,6 +108,23 @@ class GatheringHandler(logging.StreamHandler[TextIO]):
             time.sleep(GATHER_S)
             self._waiting.clear()
             self.flush()
+
+
+class _Lines:
+    """Where structlog sends a line of a module of ours, as it is to be written."""
+
+    def __init__(self, handler: GatheringHandler, name: str = "") -> None:
+        self._handler = handler
+        self.name = name
+
+    def info(self, line: str) -> None:
+        self._handler.take(line, at_once=False)
+
+    def warning(self, line: str) -> None:
+        self._handler.take(line, at_once=True)
+
+    debug = info
+    error = critical = warning
 
 
 def _keep(_logger: Any, _method: str, event: Any) -> Any:
