@@ -23,6 +23,7 @@ from chat.agent import scope_of
 from chat.answers import State
 from chat.billing import billed, hold_message
 from chat.contract import Done, Event, Message
+from chat.spent import Spent
 from store import chats, space_access
 from store.chats import Chat
 from store.database import Connection
@@ -94,12 +95,14 @@ async def send_message(call: Call[NoInput, MessageRequest]) -> Response | Messag
 
     llm_model = call.services.agent.model_name(scope)
     await run_in_threadpool(hold_message, call.services.database, call.tenant_id, request_id, llm_model)
+    spent = Spent()
     events = billed(
         call.services.database,
         call.tenant_id,
         request_id,
         llm_model,
-        call.services.agent.answer(scope, call.body.text, history),
+        call.services.agent.answer(scope, call.body.text, history, spent),
+        spent,
         also=keep,
     )
     if wants_stream and call.claim is not None:

@@ -30,6 +30,7 @@ from chat.answers import State
 from chat.billing import billed, hold_message
 from chat.contract import Message
 from chat.conversations import Accepted
+from chat.spent import Spent
 from store import document_lists, space_access
 from store.database import Database
 from store.errors import InvalidRequest, NotFound, ParleyError, Unavailable
@@ -224,12 +225,14 @@ def _accept(services: Services, request: Request, raw: bytes) -> tuple[Visitor, 
 def _start(services: Services, question: _Question) -> None:
     visitor, turn, reply_id = question.visitor, question.turn, new_id()
     scope = scope_of(visitor.tenant, visitor.chat, question.space_ids, is_visitor=True)
+    spent = Spent()
     events = billed(
         services.database,
         visitor.tenant.id,
         question.request_id,
         question.llm_model,
-        services.agent.answer(scope, turn.text, question.history),
+        services.agent.answer(scope, turn.text, question.history, spent),
+        spent,
         also=lambda connection, done: conversations.keep_answer(
             connection, turn, reply_id, done.markdown, streams.stored_answer(question.request_id, done)
         ),

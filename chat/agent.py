@@ -17,6 +17,7 @@ from chat.contract import Engine, Event, Message, Passage, PassageKind
 from chat.contract import ToolError as ChatToolError
 from chat.engines import choose_engine
 from chat.likeness import Likeness
+from chat.spent import Spent
 from ingest.workshop import Workshop
 from mcp_server.call_log import Caller, CallLog
 from mcp_server.readable import with_quoted_named
@@ -79,14 +80,17 @@ class Agent:
         self._likeness = Likeness(house.indexes)
         self._choosing = threading.Lock()
 
-    async def answer(self, scope: Scope, question: str, history: Sequence[Message]) -> AsyncGenerator[Event, None]:
-        """The events of one answer; closing the generator ends the model call.
+    async def answer(
+        self, scope: Scope, question: str, history: Sequence[Message], spent: Spent
+    ) -> AsyncGenerator[Event, None]:
+        """The events of one answer; closing the generator ends the model call. `spent` is told what it takes.
 
         Raises store.errors.UpstreamFailed where the model fails, Unavailable where none is ready.
         """
         box = _ToolBox(self._house, self._registry, self._calls, scope)
         engine = await anyio.to_thread.run_sync(self._choose_engine, scope)
-        async with aclosing(engine.answer(question, history, box.retrieve, box, scope.instructions)) as events:
+        answer = engine.answer(question, history, box.retrieve, box, scope.instructions, spent)
+        async with aclosing(answer) as events:
             async for event in events:
                 yield event
 

@@ -14,7 +14,7 @@ import structlog
 
 from chat.citations import Citations, SentenceStream
 from chat.claims import Support, without_source
-from chat.contract import Done, Event, Message, Passage, Status, Text, ToolBox, ToolError, Usage
+from chat.contract import Done, Event, Message, Passage, Status, Text, ToolBox, ToolError
 from chat.language import PHRASES, Language
 from chat.numbers import numbers_in
 from chat.prompts import (
@@ -27,7 +27,8 @@ from chat.prompts import (
     tool_block,
 )
 from chat.small_talk import said_without_source, words_of
-from rag.language_model import LanguageModel, TokenUsage, ToolCall, estimate_message_tokens, estimate_tokens
+from chat.spent import Spent
+from rag.language_model import LanguageModel, ToolCall, estimate_message_tokens, estimate_tokens
 from rag.prompt_data import cut_to_tokens
 from store.errors import ParleyError, UpstreamFailed
 
@@ -59,6 +60,7 @@ class AgentLimits:
 async def answer_with_tools(
     model: LanguageModel,
     limits: AgentLimits,
+    spent: Spent,
     question: str,
     history: Sequence[Message],
     passages: Sequence[Passage],
@@ -82,7 +84,7 @@ async def answer_with_tools(
     schemas = list(tools.schemas()) if tools is not None else []
     offered = {schema["function"]["name"] for schema in schemas}
     schema_tokens = estimate_tokens(json.dumps(schemas)) if schemas else 0
-    markdown, tokens, tool_calls, step = "", TokenUsage(), 0, 0
+    markdown, step = "", 0
     has_found, has_no_source, is_cut = bool(shown), False, False
     ground = _Ground([question, instructions, *(each.content for each in history)])
     while True:
@@ -93,7 +95,8 @@ async def answer_with_tools(
         calls: tuple[ToolCall, ...] = ()
         opening, sentences, said = _Opening(), SentenceStream(), ""
         separator = "\n\n" if markdown else ""
-        stream = model.stream(
+        stream = spent.stream(
+            model,
             messages,
             tools=schemas or None,
             tool_choice="none" if is_last else "auto",
@@ -104,7 +107,7 @@ async def answer_with_tools(
                 said += delta.text
                 text = citations.feed(opening.feed(delta.text.replace("\0", "")))
                 if delta.finish_reason is not None:
-                    calls, tokens = delta.tool_calls, tokens + (delta.usage or TokenUsage())
+                    calls = delta.tool_calls
                     text += citations.feed(opening.flush()) + citations.flush()
                     is_cut = delta.finish_reason == "length"
                 if text:
@@ -117,7 +120,6 @@ async def answer_with_tools(
                             yield Text(part)
                 is_cut = is_cut or len(markdown) >= MOST_CHARACTERS
                 if (is_cut or has_no_source) and delta.finish_reason is None:
-                    tokens += TokenUsage(estimate_message_tokens(messages), estimate_tokens(said), True)
                     break
         rest = sentences.flush()
         ends = has_no_source or is_cut or not calls or is_last
@@ -132,7 +134,7 @@ async def answer_with_tools(
             if call.name in offered:
                 yield Status("tool", call.name)
         results = await _call_tools(tools, calls, limits)
-        tool_calls += min(len(calls), limits.tool_calls_a_step)
+        spent.tool_calls += min(len(calls), limits.tool_calls_a_step)
         messages.append({"role": "assistant", "content": said or None, "tool_calls": [_as_openai(c) for c in calls]})
         share = min(limits.tool_result_tokens, max(LEAST_RESULT_TOKENS, room // (2 * len(calls))))
         for call, (result, found, is_error) in zip(calls, results, strict=True):
@@ -142,11 +144,10 @@ async def answer_with_tools(
             cited = [(citations.show(passage), passage) for passage in found]
             content = tool_block(cut_to_tokens(result, share), cited)
             messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
-    usage = Usage(model.name, tokens, step, tool_calls)
     if opening.says_not_found or has_no_source:
         piece = ("\n\n" if markdown and not markdown.endswith("\n") else "") + PHRASES[language].not_found
         yield Text(piece)
-        yield Done(markdown + piece, citations.used, False, usage)
+        yield Done(markdown + piece, citations.used, False, spent.usage)
         return
     if not markdown.strip():
         raise UpstreamFailed("The language model gave an empty answer.")
@@ -161,7 +162,7 @@ async def answer_with_tools(
         piece = f" …\n\n{PHRASES[language].cut}"
         markdown += piece
         yield Text(piece)
-    yield Done(markdown, citations.used, found_one, usage)
+    yield Done(markdown, citations.used, found_one, spent.usage)
 
 
 def _messages(

@@ -11,7 +11,8 @@ import structlog
 from anyio.to_thread import run_sync
 
 from accounts import ledger
-from chat.contract import Done, Event
+from chat.contract import Done, Event, Usage
+from chat.spent import Spent
 from store import meters
 from store.database import Connection, Database, now
 from store.errors import NotPermitted, ParleyError
@@ -48,23 +49,26 @@ async def billed(
     message_id: str,
     llm_model: str | None,
     events: AsyncGenerator[Event, None],
+    spent: Spent,
     also: Callable[[Connection, Done], None] | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Passes the events of a held message on. It is charged before the last one is passed on, with `also` in the same
-    transaction; where there is no answer, or nobody waits for it any more, it is released."""
+    transaction; where there is no answer, or nobody waits for it any more, it is released. What was `spent` on models
+    is accounted for either way."""
     charged = False
     try:
         async for event in events:
             if isinstance(event, Done):
                 await run_sync(_charge, database, tenant_id, message_id, llm_model, event, also)
                 charged = True
-                _account(tenant_id, message_id, event)
+                _account(tenant_id, message_id, spent.usage, is_answered=True)
             yield event
     finally:
         # The caller may have been cancelled: its money is given back all the same.
         with anyio.CancelScope(shield=True):
             await events.aclose()
             if not charged:
+                _account(tenant_id, message_id, spent.usage, is_answered=False)
                 await run_sync(partial(_release, database, tenant_id, message_id))
 
 
@@ -85,15 +89,14 @@ def _charge(
         ledger.charge(tenant_id, connection, hold_key=_hold_key(message_id), description=_DESCRIPTION)
 
 
-def _account(tenant_id: str, message_id: str, done: Done) -> None:
+def _account(tenant_id: str, message_id: str, usage: Usage, *, is_answered: bool) -> None:
     """What the operator pays the provider, apart from what the client is charged."""
-    usage = done.usage
     if not usage.model_calls:
         return
     tokens = usage.tokens
     meters.tokens(usage.model, "chat", prompt=tokens.prompt_tokens, completion=tokens.completion_tokens)
     log.info(
-        "chat_answered",
+        "chat_answered" if is_answered else "chat_broken_off",
         tenant_id=tenant_id,
         message_id=message_id,
         model=usage.model,

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rag.language_model import TokenUsage
+
+if TYPE_CHECKING:
+    from chat.spent import Spent
 
 PassageKind = Literal["document", "communication", "memory"]
 
@@ -117,8 +120,9 @@ class Engine(Protocol):
         retrieve: Retrieve,
         tools: ToolBox | None = None,
         instructions: str = "",
+        spent: Spent | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """`instructions` are the chat owner's wishes on tone and form.
+        """`instructions` are the chat owner's wishes on tone and form; `spent` is told of model calls as they are made.
 
         Raises UpstreamFailed where the model provider fails, Unavailable where none is there.
         """

@@ -9,6 +9,7 @@ from chat.citations import CITATION, Citations
 from chat.contract import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
 from chat.language import PHRASES, Language, Phrases, language_of
+from chat.spent import Spent
 from rag.prompt_data import without_unseen
 
 MAX_SOURCES = 3
@@ -33,6 +34,7 @@ class ExtractiveEngine:
         retrieve: Retrieve,
         tools: ToolBox | None = None,
         instructions: str = "",
+        spent: Spent | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Tools and instructions are not used."""
         yield Status("search")

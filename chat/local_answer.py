@@ -14,7 +14,7 @@ import structlog
 
 from chat.citations import Citations, SentenceStream, append_citation, has_citation
 from chat.claims import Support, without_source
-from chat.contract import Done, Event, Message, Passage, Scorer, Text, Usage
+from chat.contract import Done, Event, Message, Passage, Scorer, Text
 from chat.evidence import Extract, best_extracts
 from chat.extractive_engine import quote
 from chat.language import PHRASES, Language
@@ -26,7 +26,8 @@ from chat.prompts import (
     source_block,
     system_prompt,
 )
-from rag.language_model import LanguageModel, TokenUsage, estimate_tokens
+from chat.spent import Spent
+from rag.language_model import LanguageModel, estimate_tokens
 from rag.prompt_data import cut_to_tokens
 
 SOURCES = 3
@@ -44,6 +45,7 @@ log = structlog.get_logger(__name__)
 async def answer_locally(
     model: LanguageModel,
     scorer: Scorer | None,
+    spent: Spent,
     question: str,
     query: str,
     history: Sequence[Message],
@@ -62,11 +64,10 @@ async def answer_locally(
     spoken = [message.content for message in history[-HISTORY_TURNS:] if message.role == "user"]
     support = Support.of(sources, [question, instructions, *spoken])
     citations, sentences = Citations(shown), SentenceStream()
-    markdown, verdict, tokens = "", "", TokenUsage()
+    markdown, verdict = "", ""
     cited: Passage | None = None
-    async with aclosing(model.stream(messages, max_tokens=ANSWER_TOKENS)) as deltas:
+    async with aclosing(spent.stream(model, messages, max_tokens=ANSWER_TOKENS)) as deltas:
         async for delta in deltas:
-            tokens = delta.usage or tokens
             ready = sentences.feed(delta.text)
             if delta.finish_reason is not None:
                 ready.append(sentences.flush())
@@ -78,12 +79,11 @@ async def answer_locally(
                     yield Text(piece)
             if verdict:
                 break
-    usage = Usage(model.name, tokens, 1)
     is_overlooked = verdict == "not found" and (passages[0].certainty or 0.0) >= SURE
     if verdict == "not found" and not is_overlooked:
         not_found = PHRASES[language].not_found
         yield Text(not_found)
-        yield Done(not_found, [], False, usage)
+        yield Done(not_found, [], False, spent.usage)
         return
     if verdict or not markdown.strip():
         log.info("local_answer_replaced", reason=verdict or "empty")
@@ -93,7 +93,7 @@ async def answer_locally(
         for piece in [f"{lead}\n\n", *quotes]:
             markdown += piece
             yield Text(piece)
-    yield Done(markdown, citations.used, True, usage)
+    yield Done(markdown, citations.used, True, spent.usage)
 
 
 def _messages(

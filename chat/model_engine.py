@@ -13,6 +13,7 @@ from chat.contract import Done, Event, Message, Retrieve, Scorer, Status, Text, 
 from chat.evidence import RelevanceRule, find_evidence
 from chat.language import PHRASES, language_of
 from chat.local_answer import answer_locally
+from chat.spent import Spent
 from rag.language_model import LanguageModel
 
 
@@ -38,8 +39,10 @@ class ModelEngine:
         retrieve: Retrieve,
         tools: ToolBox | None = None,
         instructions: str = "",
+        spent: Spent | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See `Engine.answer`. Where nothing fits and there are no tools, the model is not asked."""
+        spent = spent or Spent()
         yield Status("search")
         language = language_of(question, history)
         query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
@@ -52,11 +55,11 @@ class ModelEngine:
             return
         if self._model.is_local:
             answer = answer_locally(
-                self._model, self._scorer, question, query, history, passages, language, instructions
+                self._model, self._scorer, spent, question, query, history, passages, language, instructions
             )
         else:
             answer = answer_with_tools(
-                self._model, self._limits, question, history, passages, language, tools, instructions
+                self._model, self._limits, spent, question, history, passages, language, tools, instructions
             )
         async with aclosing(answer) as events:
             async for event in events:

@@ -7,11 +7,13 @@ from typing import Any
 
 import httpx2
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from chat.language import PHRASES
 from tests.contract import material
 from tests.contract.mcp import found_by
 from tests.contract.streams import events_of
+from tests.contract.waiting import eventually
 from tests.support.scripted_model import API_KEY, ScriptedModel, Turn, passages_in
 from tests.support.server import Account, RunningServer
 
@@ -25,6 +27,17 @@ def asker(model_server: RunningServer) -> Account:
     record = account.add_document(account.new_space(), material.handbook_pdf(), "handbook.pdf")
     assert record["status"] == "success"
     return account
+
+
+def tokens_paid_for(server: RunningServer) -> dict[str, float]:
+    """Of chats so far, by prompt and completion."""
+    families = text_string_to_metric_families(httpx2.get(server.url + "/metrics").text)
+    counted = [each for family in families for each in family.samples if each.name == "parley_model_tokens_total"]
+    paid = {"prompt": 0.0, "completion": 0.0}
+    for each in counted:
+        if each.labels["purpose"] == "chat":
+            paid[each.labels["kind"]] += each.value
+    return paid
 
 
 def path(account: Account) -> str:
@@ -193,6 +206,7 @@ def test_a_failure_within_a_stream_is_its_last_event(asker: Account, scripted: S
 
 
 def test_leaving_a_stream_cancels_the_model_call(asker: Account, scripted: ScriptedModel) -> None:
+    before = tokens_paid_for(asker.server)
     scripted.script(Turn("Once upon a time", hang=True))
     headers = {**asker.headers, "Accept": "text/event-stream"}
     body = {"text": material.HANDBOOK_QUESTION}
@@ -201,3 +215,8 @@ def test_leaving_a_stream_cancels_the_model_call(asker: Account, scripted: Scrip
             if "upon" in line:
                 break
     assert scripted.aborted.wait(TIMEOUT_S)
+    # What was sent and said until then is paid for, though the provider told no figure.
+    eventually(
+        lambda: tokens_paid_for(asker.server),
+        lambda paid: paid["prompt"] > before["prompt"] + 100 and paid["completion"] > before["completion"],
+    )
