@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio.to_thread
@@ -22,8 +21,7 @@ from ingest.workshop import Workshop
 from mcp_server.call_log import Caller, CallLog
 from mcp_server.readable import with_quoted_named
 from mcp_server.registry import Registry, ToolContext, ToolError
-from mcp_server.tools.communication_card import CommunicationCard
-from mcp_server.tools.communications import CommunicationItem, CommunicationPage
+from mcp_server.tools.communications import CommunicationPage
 from mcp_server.tools.knowledge import DocumentPage
 from mcp_server.tools.memory import MemoryPage
 from mcp_server.tools.shapes import FoundCommunication, FoundDocument, FoundMemory
@@ -40,8 +38,6 @@ SITE_TOOLS = ("search_communications", "get_communication")
 CHAT_TOOLS = (*DOCUMENT_TOOLS, *SITE_TOOLS, "search_memory")
 """All that a chat of the company's own people can have."""
 OWN_CHANNEL = "widget"
-_MOST_PAGES = 4
-_LONGEST_PAGE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +130,9 @@ class _ToolBox:
         self._registry = registry
         self._calls = calls
         self._scope = scope
-        # Cursors of lists that hide something, by the names under which this conversation has them: a cursor tells
-        # where a page ended, which may be at another visitor's conversation.
-        self._cursors: dict[str, str] = {}
+        # This agent's own conversations with visitors: what one of them asked, and what it said, is no source, and
+        # nothing for another.
+        own = (OWN_CHANNEL,)
         self._context = ToolContext(
             tenant=scope.tenant,
             database=house.database,
@@ -145,7 +141,9 @@ class _ToolBox:
             space_ids=scope.space_ids,
             chat_quiet_s=house.settings.chat_quiet_s,
             sees_analysis=not scope.is_visitor,
+            hidden_channels=own if scope.is_visitor else (),
         )
+        self._searching = replace(self._context, hidden_channels=own)
 
     def schemas(self) -> Sequence[Mapping[str, Any]]:
         return [
@@ -161,58 +159,18 @@ class _ToolBox:
         if name not in self._scope.tools:
             raise ChatToolError(f"tool not found: {name[:100]}")
         try:
-            result = await anyio.to_thread.run_sync(self._call_now, name, arguments, self._scope.is_visitor)
+            result = await anyio.to_thread.run_sync(self._call_now, self._context, name, arguments)
         except ToolError as error:
             raise ChatToolError(str(error)) from error
         items = result.items if isinstance(result, (CommunicationPage, DocumentPage, MemoryPage)) else []
         return to_json(with_quoted_named(result)).decode(), [_passage(item) for item in items]
 
-    def _call_now(self, name: str, arguments: dict[str, Any], hides_own: bool) -> BaseModel:
+    def _call_now(self, context: ToolContext, name: str, arguments: dict[str, Any]) -> BaseModel:
         actor = "visitor" if self._scope.is_visitor else "chat"
         with self._calls.recording(Caller(self._scope.tenant.id, actor), name, arguments) as measured:
-            if hides_own:
-                arguments = self._with_own_cursor(name, arguments)
-            result = self._registry.call(self._context, name, arguments)
-            if hides_own:
-                result = self._without_own(result, name, arguments)
+            result = self._registry.call(context, name, arguments)
             measured.result(result)
         return result
-
-    def _without_own(self, result: BaseModel, name: str, arguments: dict[str, Any]) -> BaseModel:
-        """The same without this agent's own conversations with visitors: what one of them asked, and what it said, is
-        no source, and nothing for another. Raises ToolError where it is one of them."""
-        if isinstance(result, CommunicationCard) and result.channel_type == OWN_CHANNEL:
-            raise ToolError(f"communication not found: {result.id}")
-        if not isinstance(result, CommunicationPage):
-            return result
-        items, cursor = _of_others(result), result.next_cursor
-        for _ in range(_MOST_PAGES):
-            if items or cursor is None:
-                break
-            # A page of nothing else is followed by longer ones, until something is found.
-            more = {**arguments, "limit": _LONGEST_PAGE, "cursor": cursor}
-            page = self._registry.call(self._context, name, more)
-            assert isinstance(page, CommunicationPage)
-            items, cursor = _of_others(page), page.next_cursor
-        return result.model_copy(update={"items": items, "next_cursor": self._named(cursor)})
-
-    def _named(self, cursor: str | None) -> str | None:
-        """A cursor's name in this conversation, which tells nothing."""
-        if cursor is None:
-            return None
-        name = secrets.token_urlsafe(12)
-        self._cursors[name] = cursor
-        return name
-
-    def _with_own_cursor(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The same with the cursor that a name stands for. Raises ToolError for one that this conversation was not
-        given."""
-        named = arguments.get("cursor")
-        if name != "search_communications" or not isinstance(named, str):
-            return arguments
-        if named not in self._cursors:
-            raise ToolError("cursor: is not one of this tool's; leave it out to begin again")
-        return {**arguments, "cursor": self._cursors[named]}
 
     async def retrieve(self, query: str) -> list[Passage]:
         """The best passages of everything that this conversation may see."""
@@ -226,14 +184,10 @@ class _ToolBox:
         for name in ("search_documents", "search_communications", "search_memory"):
             if name not in self._scope.tools or name not in there:
                 continue
-            page = self._call_now(name, arguments, hides_own=True)
+            page = self._call_now(self._searching, name, arguments)
             assert isinstance(page, (CommunicationPage, DocumentPage, MemoryPage))
             passages += [_passage(item) for item in page.items]
         return passages
-
-
-def _of_others(page: CommunicationPage) -> list[CommunicationItem]:
-    return [item for item in page.items if item.channel_type != OWN_CHANNEL]
 
 
 def _passage(item: FoundCommunication | FoundDocument | FoundMemory) -> Passage:

@@ -33,7 +33,8 @@ class Arguments(BaseModel):
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """Who calls, over what. `space_ids` limits a chat to its spaces; None means every space of the tenant. Visitors of
-    a site do not see what analysis made of the company's conversations."""
+    a site do not see what analysis made of the company's conversations. Communications of `hidden_channels` are as if
+    they were not there."""
 
     tenant: Tenant
     database: Database
@@ -42,6 +43,7 @@ class ToolContext:
     space_ids: tuple[str, ...] | None = None
     chat_quiet_s: float = 1800.0
     sees_analysis: bool = True
+    hidden_channels: tuple[str, ...] = ()
     work_folder: Path | None = None  # keeps what can be made again
     answer_tokens: int = MOST_TOKENS
 

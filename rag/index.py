@@ -97,6 +97,7 @@ class Filter:
     space_ids: tuple[str, ...] | None = None
     communication_kind: str | None = None
     channel_type: str | None = None
+    without_channel_types: tuple[str, ...] = ()
     direction: str | None = None
     participants: tuple[str, ...] = ()
     participant_role: str | None = None
@@ -155,6 +156,8 @@ def clauses(wanted: Filter) -> Iterator[AnyOf | NoneOf | Between]:
         yield AnyOf("space_id", wanted.space_ids, or_absent=wanted.kinds != ("document",))
     if wanted.from_s is not None or wanted.to_s is not None:
         yield Between("occured_at_s", wanted.from_s, wanted.to_s)
+    if wanted.without_channel_types:
+        yield NoneOf("channel_type", wanted.without_channel_types)
     if wanted.without_document_ids:
         yield NoneOf("document_id", wanted.without_document_ids)
 

@@ -21,6 +21,7 @@ class Conditions:
 
     kind: str | None = None
     channel_type: str | None = None
+    without_channel_types: Sequence[str] = ()
     direction: str | None = None
     category: str | None = None
     participants: Sequence[str] = ()
@@ -38,6 +39,8 @@ def list_page(
     for name in ("kind", "channel_type", "direction"):
         if (value := getattr(wanted, name)) is not None:
             query = query.where(table[name] == value)
+    if wanted.without_channel_types:
+        query = query.where(table.channel_type.not_in(wanted.without_channel_types))
     if wanted.since is not None:
         query = query.where(table.occured_at >= wanted.since)
     if wanted.until is not None:

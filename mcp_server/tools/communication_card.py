@@ -132,7 +132,7 @@ def get_communication(context: ToolContext, arguments: GetCommunication) -> Comm
     position = _position(arguments)
     with context.database.read() as connection:
         found = details.find_newest(context.tenant_id, connection, communication_id=arguments.communication_id)
-        if found is None:
+        if found is None or found.communication.channel_type in context.hidden_channels:
             raise ToolError(f"communication not found: {arguments.communication_id}")
         content = (
             communications.list_content(context.tenant_id, connection, found.communication.id, first_idx=position.idx)

@@ -92,6 +92,7 @@ def _newest(context: ToolContext, arguments: SearchCommunications) -> Communicat
     wanted = Conditions(
         kind=arguments.kind,
         channel_type=arguments.channel_type,
+        without_channel_types=context.hidden_channels,
         direction=arguments.direction,
         category=arguments.category,
         participants=arguments.participants or (),
@@ -123,6 +124,7 @@ def _ranked(context: ToolContext, arguments: SearchCommunications) -> Communicat
         kinds=("communication",),
         communication_kind=arguments.kind,
         channel_type=arguments.channel_type,
+        without_channel_types=context.hidden_channels,
         direction=arguments.direction,
         participants=tuple(dict.fromkeys(arguments.participants or ())),
         participant_role=arguments.participant_role,

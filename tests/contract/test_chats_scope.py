@@ -138,7 +138,7 @@ def test_no_visitor_sees_what_another_one_wrote(page: Page, scripted: ScriptedMo
     assert {"visitor", "chat"} <= actors
 
 
-def test_a_visitors_cursor_names_no_conversation_and_is_good_in_its_own_answer_alone(
+def test_a_visitors_pages_go_on_past_conversations_of_others_and_name_none_of_them(
     page: Page, scripted: ScriptedModel
 ) -> None:
     account = page.account
@@ -146,34 +146,34 @@ def test_a_visitors_cursor_names_no_conversation_and_is_good_in_its_own_answer_a
     calls = [add_conversation(account, "telegram", f"The gravelmoth {n} was sent back.") for n in range(2)]
     other = add_conversation(account, "widget", "My gravelmoth came broken.")
     calls.append(add_conversation(account, "telegram", "The gravelmoth was paid for."))
-    # The visitor's own conversation is the newest, and the first page ends with another visitor's.
+    # Between the two of the first page lies another visitor's conversation, and the visitor's own is the newest.
     search = "search_communications"
 
     def goes_on(body: dict[str, Any]) -> str:
         """Scripts the next step, with the cursor that this one was given."""
         cursor = re.findall(r'next_cursor": ?"([^"]+)"', body["messages"][-1]["content"])[0]
         shown.append(cursor)
-        scripted.calls_tools((search, {"limit": 3, "cursor": cursor}))
+        scripted.calls_tools((search, {"limit": 2, "cursor": cursor}))
         scripted.says("Fine [1].")
         return ""
 
     shown: list[str] = []
-    scripted.calls_tools((search, {"limit": 3}))
+    scripted.calls_tools((search, {"limit": 2}))
     scripted.script(Turn(text=goes_on, tool_calls=((search, json.dumps({"query": "gravelmoth"})),)))
     token = page.visitor()
     page.ask(token, "Where is the gravelmoth?")
     first, _, second = tool_results(scripted)
-    assert [id_ in first for id_ in (*calls, other)] == [False, False, True, False]
-    assert [id_ in second for id_ in (*calls, other)] == [True, True, False, False]
-    ours = make_cursor(SearchCommunications(), at=now().isoformat(), id=other)
-    scripted.calls_tools((search, {"cursor": shown[0]}), (search, {"cursor": ours}), (search, {"cursor": 7}))
+    assert [id_ in first for id_ in (*calls, other)] == [False, True, True, False]
+    assert [id_ in second for id_ in (*calls, other)] == [True, False, False, False]
+    assert other.encode() not in base64.urlsafe_b64decode(shown[0] + "==")
+    # Whoever makes a cursor of another's conversation learns no more from it.
+    forged = make_cursor(SearchCommunications(), at=now().isoformat(), id=other)
+    scripted.calls_tools((search, {"cursor": forged}), (search, {"cursor": 7}))
     scripted.says("Fine [1].")
     page.ask(token, "Where is the gravelmoth?")
-    forgotten, forged, number = tool_results(scripted)
-    assert "leave it out to begin again" in forgotten
-    assert "leave it out to begin again" in forged
+    of_all, number = tool_results(scripted)
+    assert [id_ in of_all for id_ in (*calls, other)] == [True, True, True, False]
     assert "error" in number
-    assert other.encode() not in base64.urlsafe_b64decode(shown[0] + "==")
 
 
 def test_instructions_reach_the_model_after_the_rules_and_cannot_leave_their_place(
