@@ -52,8 +52,10 @@ export function makeFormat(language: Language, timeZone: string): Format {
   });
   const times = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone });
   const number = (value: number, digits = 0) => value.toLocaleString(locale, { maximumFractionDigits: digits });
+  // British English has "40 mins", which is wider than a tile.
+  const units = language === "ru" ? locale : "en";
   const unit = (value: number, name: string, digits = 0) =>
-    value.toLocaleString(locale, { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
+    value.toLocaleString(units, { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: digits });
   const day = (moment: string | Date) => days.format(new Date(moment));
   const time = (moment: string | Date) => times.format(new Date(moment));
   return {
