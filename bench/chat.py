@@ -2,10 +2,11 @@
 
 Asks each question of `demo/questions.toml` and of `bench/questions`: the engine is tuned on `demo` and the
 `development` sets, and `held_out` says how it does on others. `--set=demo` (or another) asks one set alone. Right
-source: the first passage cited stands where the question says. Right words: the answer contains one of the expected
-ones. Refused: an unanswerable question was answered "not found". The
-calls are indexed from their scripts, so recognition errors are not in these figures. For the model also: seconds to
-the first text and tokens a second, which mean something on an idle machine only. `--list` prints each answer.
+source: the first passage cited stands where the question says. Right: the answer contains one of the expected words,
+and no number, name or day that neither the question nor the passages that were found have (`chat.claims`, whatever the
+engine checks itself). Refused: an unanswerable question was answered "not found". The calls are indexed from their
+scripts, so recognition errors are not in these figures. For the model also: seconds to the first text and tokens a
+second, which mean something on an idle machine only. `--list` prints each answer.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from chat.claims import Support, without_source
 from chat.engines import Done, Engine, Passage, Text, choose_engine
+from chat.language import PHRASES
+from chat.numbers import numbers_in
 from ingest.documents.parse import parse
 from rag.chunking import chunk_sections
 from rag.embedding import Embedder, choose_embedder
@@ -73,6 +77,7 @@ class Result:
     """One question's answer and what is right about it."""
 
     question: dict[str, Any]
+    passages: list[Passage]
     done: Done
     first_text_s: float
     total_s: float
@@ -88,9 +93,22 @@ class Result:
         return self.done.found and used.get("source") in wanted.values()
 
     @property
-    def right_words(self) -> bool:
+    def is_right(self) -> bool:
         said = _plain(self.done.markdown)
-        return self.done.found and any(_plain(expected) in said for expected in self.question.get("expects", []))
+        has_words = any(_plain(expected) in said for expected in self.question.get("expects", []))
+        return self.done.found and has_words and not self.unsupported
+
+    @property
+    def unsupported(self) -> str:
+        """What the answer states and nothing that was found says."""
+        sources = [text for passage in self.passages for text in (passage.title, passage.text)]
+        asked = self.question["question"]
+        support = Support.of(sources, [asked, *_OWN_WORDS])
+        return without_source(self.done.markdown, numbers_in([asked, *sources]), support)
+
+
+_OWN_WORDS = [text for phrases in PHRASES.values() for text in astuple(phrases)]
+"""What the engines say themselves around what was found."""
 
 
 def _plain(text: str) -> str:
@@ -165,13 +183,20 @@ async def ask(engine: Engine, knowledge: Knowledge, question: dict[str, Any]) ->
     started_s = time.perf_counter()
     first_text_s = 0.0
     done: Done | None = None
-    async for event in engine.answer(question["question"], [], knowledge.retrieve):
+    passages: list[Passage] = []
+
+    async def retrieve(query: str) -> list[Passage]:
+        found = await knowledge.retrieve(query)
+        passages.extend(found)
+        return found
+
+    async for event in engine.answer(question["question"], [], retrieve):
         if isinstance(event, Text) and not first_text_s:
             first_text_s = time.perf_counter() - started_s
         if isinstance(event, Done):
             done = event
     assert done is not None
-    return Result(question, done, first_text_s, time.perf_counter() - started_s)
+    return Result(question, passages, done, first_text_s, time.perf_counter() - started_s)
 
 
 def report(name: str, results: Sequence[Result]) -> None:
@@ -183,11 +208,11 @@ def report(name: str, results: Sequence[Result]) -> None:
         refused = [not result.done.found for result in others if result.question["language"] == language]
         print(
             f"  {language}: right source first {_share([result.right_source for result in mine])}, "
-            f"right words {_share([result.right_words for result in mine])}, refused {_share(refused)}"
+            f"right {_share([result.is_right for result in mine])}, refused {_share(refused)}"
         )
     print(
         f"  all: right source first {_share([result.right_source for result in answerable])}, "
-        f"right words {_share([result.right_words for result in answerable])}, "
+        f"right {_share([result.is_right for result in answerable])}, "
         f"refused {_share([not result.done.found for result in others])}"
     )
     asked = [result for result in results if result.done.usage.model_calls]
@@ -205,9 +230,10 @@ def _share(holds: Sequence[bool]) -> str:
 
 def listing(results: Sequence[Result]) -> None:
     for result in results:
-        marks = f"source={result.right_source:d} words={result.right_words:d} found={result.done.found:d}"
+        marks = f"source={result.right_source:d} right={result.is_right:d} found={result.done.found:d}"
         print(f"\n{result.question['id']} answerable={result.answerable:d} {marks}: {result.question['question']}")
         print(f"  expects {result.question.get('expects', [])} in {result.question.get('source')}")
+        print(f"  unsupported: {result.unsupported}")
         print("  | " + result.done.markdown.replace("\n", "\n  | "))
 
 
