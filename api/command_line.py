@@ -66,11 +66,13 @@ def migrate(
 ) -> None:
     """Brings the database up to date. Servers of the release before go on meanwhile. Leaves a newer release's schema as
     it is; exit status 1 where this release does not work with it."""
+    from api.logging import configure_logging
     from store.database import Database
     from store.migrate import migrate as run_migrations
     from store.migrate import newer, pending
 
     settings = load_settings()
+    configure_logging(settings)  # the rows have the output to themselves
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(settings)
     try:

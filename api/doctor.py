@@ -55,6 +55,8 @@ def _database(settings: Settings) -> tuple[bool, str]:
             return False, f"{shown}: {says}"
         if says := migrate.newer(database):
             return True, f"{shown}: {says} Its schema works with this one too."
+        if late := migrate.missing_indexes(database):
+            return False, f"{shown} lacks indexes ({len(late)}), so searches are slow: run `parley migrate`"
         most, wanted = database.most_connections(), settings.database_pool + settings.jobs_database_pool
         if most is not None and most < wanted:
             return False, (

@@ -230,6 +230,17 @@ class Database:
                 if self.is_sqlite:
                     raw.execute("PRAGMA foreign_keys=ON").close()
 
+    @contextmanager
+    def outside_transactions(self) -> Iterator[Connection]:
+        """A session of PostgreSQL's for what takes long and cannot be in a transaction: each statement is one of its
+        own, and waits without a bound. The session ends, with its locks, when it is left."""
+        assert not self.is_sqlite
+        with _answering(), self.engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            connection.detach()  # its settings are for nobody else
+            connection.exec_driver_sql("SET lock_timeout = 0; SET statement_timeout = 0")
+            yield connection
+
     def ping(self) -> None:
         """Raises Unavailable where the database does not answer."""
         with self.read() as connection:

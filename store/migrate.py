@@ -14,7 +14,8 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from store.database import Database
+from store import late_indexes
+from store.database import Connection, Database
 from store.errors import InvalidRequest, Unavailable
 from store.figures_refresh import fill_missing
 from store.settings import Settings
@@ -26,6 +27,8 @@ WORKS_FROM = "0024"
 it, or after it. Raise it with a migration that takes away or means otherwise what earlier code reads or writes."""
 
 _TRIES, _PAUSE_S = 20, 3.0
+_LOCK = 7_217_539_541
+"""PostgreSQL's advisory lock of whoever runs migrations; a number that nobody else has a reason to take."""
 
 
 def import_tables() -> None:
@@ -120,10 +123,14 @@ def trouble(database: Database) -> str:
 
 def _works_with_this(database: Database) -> bool:
     with database.read() as connection:
-        if all(each["name"] != "works_from" for each in sa.inspect(connection).get_columns("alembic_version")):
+        if not _says_what_it_works_with(connection):
             return False
         oldest = connection.execute(sa.text("SELECT works_from FROM alembic_version")).scalar()
     return oldest is not None and is_known(oldest)
+
+
+def _says_what_it_works_with(connection: Connection) -> bool:
+    return any(each["name"] == "works_from" for each in sa.inspect(connection).get_columns("alembic_version"))
 
 
 @contextmanager
@@ -139,18 +146,28 @@ def open_current(settings: Settings) -> Iterator[Database]:
 
 
 def pending(database: Database) -> list[tuple[str, str]]:
-    """What `migrate` would run, in its order: (revision, what it is about). Nothing where a newer Parley's schema works
-    with this one; raises Unavailable where it does not."""
+    """What `migrate` would run, in its order: (revision, what it is about). Where the schema is up to date, the indexes
+    that are still to be built. Nothing where a newer Parley's schema works with this one; raises Unavailable where it
+    does not."""
     if newer(database):
         _refuse_trouble(database)
         return []
-    before = current_revision(database)
-    found = []
-    for each in ScriptDirectory.from_config(_config()).walk_revisions():  # the newest first
-        if each.revision == before:
-            break
-        found.append((each.revision, each.doc))
-    return found[::-1]
+    head = newest_revision()
+    if late := missing_indexes(database):
+        return [(head, f"the index {name}") for name in late]
+    script = ScriptDirectory.from_config(_config())
+    newest_first = script.iterate_revisions(head, current_revision(database) or "base")
+    return [(each.revision, each.doc) for each in newest_first][::-1]
+
+
+def missing_indexes(database: Database) -> list[str]:
+    """The names of indexes that `migrate` has still to build, since a run was killed before. Empty where the schema is
+    not up to date: what will be missing is not known then."""
+    if not is_current(database):
+        return []
+    import_tables()
+    with database.read() as connection:
+        return [str(index.name) for index in late_indexes.missing(connection)]
 
 
 def _refuse_trouble(database: Database) -> None:
@@ -159,30 +176,70 @@ def _refuse_trouble(database: Database) -> None:
 
 
 def migrate(database: Database, target: str = "head") -> tuple[str | None, str | None]:
-    """Runs what is missing in one transaction, then makes what follows from the rows that are there: (revision before,
-    revision after). Changes nothing where a newer Parley's schema works with this one. Raises Unavailable where it does
-    not, and Unavailable lock_timeout where others did not let go of a table in `_TRIES` tries."""
+    """Runs what is missing, then makes what follows from the rows that are there: (revision before, revision after).
+    Changes nothing where a newer Parley's schema works with this one. Raises Unavailable where it does not, and
+    Unavailable lock_timeout where others did not let go of a table in `_TRIES` tries.
+
+    On SQLite the migrations are one transaction. On PostgreSQL each is one of its own, so that it lets go of its tables
+    and a run that was killed goes on where it was; then the indexes that they left out are built."""
+    if database.is_sqlite:
+        return _run(database, target, None)
+    with _my_turn(database) as connection:
+        return _run(database, target, connection)
+
+
+@contextmanager
+def _my_turn(database: Database) -> Iterator[Connection]:
+    """Runs on PostgreSQL are one after the other. Who waits asks again and again, since one that waited inside
+    `pg_advisory_lock` would be a transaction that a build CONCURRENTLY waits for, and both would wait for ever."""
+    with database.outside_transactions() as connection:
+        is_told = False
+        while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_LOCK))).scalar_one():
+            if not is_told:
+                log.warning("another process runs migrations: waited for")
+                is_told = True
+            time.sleep(_PAUSE_S)
+        yield connection
+
+
+def _run(database: Database, target: str, builder: Connection | None) -> tuple[str | None, str | None]:
+    """The connection is the one that builds indexes; None on SQLite."""
     before = current_revision(database)
     if newer(database):
         _refuse_trouble(database)
         return before, before
     config = _config()
+    if builder is None:
+        steps = [target]
+    else:
+        config.attributes["tables_in_use"] = frozenset(sa.inspect(builder).get_table_names())
+        script = ScriptDirectory.from_config(config)
+        steps = [each.revision for each in script.iterate_revisions(target, before or "base")][::-1]
+    for step in steps or [target]:
+        _upgrade(database, config, step)
+    if is_current(database):
+        if builder is not None:
+            late_indexes.build(builder)
+        _make_figures(database)
+    return before, current_revision(database)
+
+
+def _upgrade(database: Database, config: Config, target: str) -> None:
+    """In one transaction, which is tried again while others hold a table."""
     for number in range(_TRIES):
         try:
             with database.restructure() as connection:
                 config.attributes["connection"] = connection
                 command.upgrade(config, target)
-                if target == "head":
+                # With the first of several: what a later one takes away must find no release at work that reads it.
+                if _says_what_it_works_with(connection):
                     connection.execute(sa.text("UPDATE alembic_version SET works_from = :it"), {"it": WORKS_FROM})
-            break
+            return
         except Unavailable as error:
             if error.code != "lock_timeout" or number + 1 == _TRIES:
                 raise
             log.warning("a table is locked: tried again soon", seconds=_PAUSE_S)
             time.sleep(_PAUSE_S)
-    if is_current(database):
-        _make_figures(database)
-    return before, current_revision(database)
 
 
 def _make_figures(database: Database) -> None:

@@ -8,6 +8,7 @@ from store import migrate
 
 migrate.import_tables()
 
+from store import late_indexes  # noqa: E402, F401 - how its class runs operations on PostgreSQL
 from store.database import UtcDateTime, metadata  # noqa: E402
 
 
@@ -22,6 +23,7 @@ context.configure(
     target_metadata=metadata,
     render_as_batch=True,
     compare_type=True,
-    transaction_per_migration=False,
+    transaction_per_migration=False,  # the transaction is whose connection it is
+    tables_in_use=context.config.attributes.get("tables_in_use", frozenset()),
 )
 context.run_migrations()

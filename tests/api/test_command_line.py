@@ -14,8 +14,11 @@ from typing import Any
 
 import httpx2
 import pytest
+import sqlalchemy as sa
 
+from store.database import Database
 from store.migrate import newest_revision
+from store.settings import Settings
 from tests.support.server import RunningServer
 
 Parley = Callable[..., subprocess.CompletedProcess[str]]
@@ -199,6 +202,23 @@ def test_the_doctor_says_where_postgresql_takes_fewer_connections_than_a_process
     wanting = examined(database_pool="38")
     assert not wanting["ok"]
     assert "takes 57 connections, and one process may want 58" in wanting["finding"]
+
+
+@pytest.mark.postgresql
+def test_an_index_that_was_not_built_is_named_and_built_by_migrate(parley: Parley, postgresql_url: str) -> None:
+    def run(*arguments: str) -> Any:
+        return json.loads(parley(*arguments, "--json", database_url=postgresql_url).stdout)
+
+    run("migrate")
+    database = Database(Settings(database_url=postgresql_url, _env_file=None))  # type: ignore[call-arg]
+    with closing(database), database.write() as connection:
+        connection.execute(sa.text("DROP INDEX ix_speakers_tenant_id_id"))
+    assert run("migrate", "--plan") == [{"revision": newest_revision(), "what": "the index ix_speakers_tenant_id_id"}]
+    (finding,) = [row for row in run("doctor") if row["part"] == "database"]
+    assert not finding["ok"]
+    assert "run `parley migrate`" in finding["finding"]
+    assert run("migrate") == {"before": newest_revision(), "after": newest_revision()}
+    assert run("migrate", "--plan") == []
 
 
 def test_the_doctor_names_what_is_missing_and_how_to_get_it(parley: Parley, tmp_path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -13,13 +11,11 @@ import sqlalchemy as sa
 from store import accounts, migrate, tariffs
 from store.database import Database
 from store.errors import Unavailable
-from store.ids import new_id
 from store.settings import Settings
+from tests.support.filled import fill, rows, value_for
 
 FIRST = "0001"
 BEFORE_WORKERS_SAID_WHAT_THEY_TAKE = "0021"
-TENANT_ID = "01890000-0000-7000-8000-00000000000a"
-MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
@@ -31,55 +27,6 @@ def first_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[D
     fill(database)
     yield database
     database.close()
-
-
-def fill(database: Database) -> None:
-    """One row a table, each referring to what was filled before it."""
-    tables = sa.MetaData()
-    with database.write() as connection:
-        tables.reflect(connection)
-        made: dict[str, dict[str, Any]] = {}
-        for table in tables.sorted_tables:
-            if table.name == "alembic_version":
-                continue
-            made[table.name] = {column.name: value_for(column, made) for column in table.columns}
-            connection.execute(sa.insert(table).values(**made[table.name]))
-
-
-def value_for(column: sa.Column[Any], made: dict[str, dict[str, Any]]) -> Any:
-    for key in column.foreign_keys:
-        return made[key.column.table.name][key.column.name]
-    kind = column.type
-    if column.name == "tenant_id" or (column.name, column.table.name) == ("id", "tenants"):
-        return TENANT_ID if isinstance(kind, sa.Uuid) else TENANT_ID.replace("-", "")
-    if isinstance(kind, sa.Boolean):
-        return True
-    if isinstance(kind, sa.JSON):
-        return []
-    if isinstance(kind, sa.Float):
-        return 0.5
-    if isinstance(kind, sa.Integer):
-        return 1
-    if isinstance(kind, sa.DateTime):
-        return MOMENT if kind.timezone else MOMENT.replace(tzinfo=None)
-    if isinstance(kind, sa.LargeBinary):
-        return b"x"
-    if isinstance(kind, sa.Uuid) or (isinstance(kind, sa.CHAR) and kind.length == 32):
-        # SQLite reflects a UUID as what it is stored as.
-        return new_id() if isinstance(kind, sa.Uuid) else new_id().replace("-", "")
-    return "x"
-
-
-def rows(database: Database) -> dict[str, list[dict[str, Any]]]:
-    """Every row of every table, by the table's name."""
-    tables = sa.MetaData()
-    with database.read() as connection:
-        tables.reflect(connection)
-        return {
-            name: [dict(row._mapping) for row in connection.execute(sa.select(table))]
-            for name, table in tables.tables.items()
-            if name != "alembic_version"
-        }
 
 
 def test_an_upgrade_keeps_every_row_and_every_value(first_database: Database) -> None:
