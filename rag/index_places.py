@@ -6,15 +6,16 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
 from accounts.keys import Keyring
 from rag.embedding import EmbedderSpec, choose_embedder
-from rag.index import IndexMismatch, VectorIndex
+from rag.index import IndexMismatch
+from rag.kept_points import KeptIndex
 from store.settings import Settings
 from store.weights import ModelMissing
 
@@ -30,6 +31,14 @@ def index_name(spec: EmbedderSpec | None) -> str:
     return re.sub(r"[^a-z0-9]+", "-", (spec.name if spec else WORDS_ONLY).lower()).strip("-")[-80:]
 
 
+@dataclass(frozen=True, slots=True)
+class MadeFor:
+    """The model of an index by its name, or WORDS_ONLY, and how many numbers its vectors have."""
+
+    model: str
+    dimension: int
+
+
 class IndexPlace(Protocol):
     """The indexes of one installation, and beside each of them which model it was made for."""
 
@@ -39,8 +48,14 @@ class IndexPlace(Protocol):
     def names(self) -> list[str]:
         """Of the indexes that are there, the one that was begun last first."""
 
-    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> VectorIndex:
+    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> KeptIndex:
         """Makes it where there is none, and in place of one of another model or dimension. Raises IndexLocked."""
+
+    def made_for(self, name: str) -> MadeFor | None:
+        """None where there is no such index."""
+
+    def open_made(self, name: str, made_for: MadeFor) -> KeptIndex:
+        """Opens one that is there, and never puts another in its place. Raises IndexLocked."""
 
     def spec_of(self, name: str) -> EmbedderSpec | None:
         """Whose passages it holds, with the dimension; None where it needs no model or nothing is known of it."""
@@ -74,7 +89,7 @@ class FolderPlace:
         found = [entry for entry in self._root.glob("*/shards/index.json") if not entry.parts[-3].startswith(".")]
         return [entry.parts[-3] for entry in sorted(found, key=lambda entry: -entry.stat().st_mtime)]
 
-    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> VectorIndex:
+    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> KeptIndex:
         from rag.qdrant_edge_index import EdgeIndex
 
         folder = self._root / name
@@ -89,14 +104,19 @@ class FolderPlace:
         save_spec(folder, spec, dimension)
         return index
 
-    def spec_of(self, name: str) -> EmbedderSpec | None:
-        if (noted := read_spec(self._root / name)) is not None:
-            return noted
+    def made_for(self, name: str) -> MadeFor | None:
         try:
-            made_for = json.loads((self._root / name / "shards" / "index.json").read_text(encoding="utf-8"))
+            return _read_made_for(json.loads((self._root / name / "shards" / "index.json").read_text(encoding="utf-8")))
         except (OSError, ValueError):
             return None
-        return _recalled(self._settings, made_for)
+
+    def open_made(self, name: str, made_for: MadeFor) -> KeptIndex:
+        from rag.qdrant_edge_index import EdgeIndex
+
+        return EdgeIndex(self._root / name / "shards", made_for.dimension, model=made_for.model)
+
+    def spec_of(self, name: str) -> EmbedderSpec | None:
+        return read_spec(self._root / name) or _recalled(self._settings, self.made_for(name))
 
     def drop(self, name: str) -> None:
         folder = self._root / name
@@ -125,7 +145,7 @@ class ServerPlace:
             found = [each.name for each in client.get_collections().collections]
         return sorted(name.removeprefix(self._prefix) for name in found if name.startswith(self._prefix))
 
-    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> VectorIndex:
+    def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> KeptIndex:
         from rag.qdrant_server_index import ServerIndex
 
         model = spec.name if spec else WORDS_ONLY
@@ -140,44 +160,63 @@ class ServerPlace:
         save_spec(folder, spec, dimension)
         return index
 
-    def spec_of(self, name: str) -> EmbedderSpec | None:
-        if (noted := read_spec(self._notes / name)) is not None:
-            return noted
+    def made_for(self, name: str) -> MadeFor | None:
         with self._client() as client:
             if not client.collection_exists(self._prefix + name):
                 return None
-            made_for = client.get_collection(self._prefix + name).config.metadata
-        return _recalled(self._settings, made_for or {})
+            return _read_made_for(client.get_collection(self._prefix + name).config.metadata or {})
+
+    def open_made(self, name: str, made_for: MadeFor) -> KeptIndex:
+        from rag.qdrant_server_index import ServerIndex
+
+        return ServerIndex(self._connect(), made_for.dimension, collection=self._prefix + name, model=made_for.model)
+
+    def spec_of(self, name: str) -> EmbedderSpec | None:
+        return read_spec(self._notes / name) or _recalled(self._settings, self.made_for(name))
 
     def drop(self, name: str) -> None:
         with self._client() as client:
             client.delete_collection(self._prefix + name)
-        shutil.rmtree(self._notes / name, ignore_errors=True)
+        # The notes alone: an embedded index of the same model may lie beside them, from before there was a server.
+        for note in (self._notes / name).glob("*.json"):
+            note.unlink(missing_ok=True)
+        with suppress(OSError):
+            (self._notes / name).rmdir()
 
-    def _connect(self) -> Any:  # Any: the client is imported only where a server is used
+    def _connect(self, *, check: bool = True) -> Any:  # Any: the client is imported only where a server is used
+        """`check`: a thread of the client's asks for the server's version, and warns of one that does not fit."""
         from qdrant_client import QdrantClient
 
-        return QdrantClient(url=self._url, api_key=self._key, timeout=_TIMEOUT_S)
+        return QdrantClient(url=self._url, api_key=self._key, timeout=_TIMEOUT_S, check_compatibility=check)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:
-        client = self._connect()
+        from rag.server_queries import answering
+
+        client = self._connect(check=False)
         try:
-            yield client
+            with answering():
+                yield client
         finally:
             client.close()
 
 
-def _recalled(settings: Settings, made_for: dict[str, Any]) -> EmbedderSpec | None:
+def _read_made_for(noted: dict[str, Any]) -> MadeFor | None:
+    model, dimension = noted.get("model"), noted.get("dimension")
+    return MadeFor(model, dimension) if isinstance(model, str) and isinstance(dimension, int) else None
+
+
+def _recalled(settings: Settings, made_for: MadeFor | None) -> EmbedderSpec | None:
     """The model of an index that has no note of it here: as the settings would take it today."""
-    model, dimension = made_for.get("model"), made_for.get("dimension")
-    if not model or model == WORDS_ONLY or not isinstance(dimension, int):
+    if made_for is None or made_for.model in ("", WORDS_ONLY):
         return None
+    model = made_for.model
     try:
         spec = choose_embedder(settings.model_copy(update={"embedding_model": model}))
     except ModelMissing:
         spec = None
-    return replace(spec or EmbedderSpec("sentence-transformers", model, model, None, False), dimension=dimension)
+    found = spec or EmbedderSpec("sentence-transformers", model, model, None, False)
+    return replace(found, dimension=made_for.dimension)
 
 
 def save_spec(folder: Path, spec: EmbedderSpec | None, dimension: int) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from rag.edge_maintenance import EdgeMaintenance
+from rag.edge_points import EdgePoints
 from rag.edge_queries import HybridSearch, dense_query, edge_filter, idf_from, idf_requests, term_params, term_query
 from rag.edge_shards import EdgeShards
 from rag.folder_lock import FolderLock
@@ -35,6 +36,7 @@ from rag.index import (
     stored_terms,
     stored_vectors,
 )
+from rag.kept_points import KeptPoints
 from rag.text_terms import query_terms
 
 # qdrant-edge holds the GIL while it writes: some 3 ms for so many.
@@ -61,6 +63,7 @@ class EdgeIndex:
             self._lock.release()
             raise
         self._maintenance = EdgeMaintenance(self._shards, dimension)
+        self.points: KeptPoints = EdgePoints(self._shards)
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
         if not points:

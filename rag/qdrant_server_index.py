@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
-from uuid import UUID
 
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
@@ -32,6 +31,8 @@ from rag.index import (
     stored_terms,
     stored_vectors,
 )
+from rag.kept_points import KeptPoints
+from rag.server_points import ServerPoints, own_fields, upsert
 from rag.server_queries import (
     POINT,
     TENANT,
@@ -49,9 +50,7 @@ from rag.server_queries import (
 from rag.text_terms import query_terms
 from store.errors import Unavailable
 
-_BATCH_POINTS = 256
 _BATCH_IDS = 10_000
-_BATCH_NUMBERS = 400_000
 _COMPLETE = "complete"
 _VERSION = "payload_version"
 
@@ -66,6 +65,7 @@ class ServerIndex:
         self._dimension = dimension
         self._collection = collection
         self._made_for: dict[str, object] = {"dimension": dimension, "model": model}
+        self.points: KeptPoints = ServerPoints(client, collection)
         with answering():
             if not client.collection_exists(collection):
                 self._create()
@@ -78,13 +78,9 @@ class ServerIndex:
                 self._index_fields(info.payload_schema)
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
+        numbers = sum(point.vector.size for point in points if point.vector is not None)
         prepared = [self._prepare(tenant_id, point) for point in points]
-        # By numbers, since a passage may have many vectors and a server refuses requests of more than 32 MB.
-        numbers = sum(point.vector.size for point in points if point.vector is not None) // max(len(points), 1)
-        step = max(1, min(_BATCH_POINTS, _BATCH_NUMBERS // max(numbers, 1)))
-        for start in range(0, len(prepared), step):
-            with answering():
-                self._client.upsert(self._collection, prepared[start : start + step], wait=True)
+        upsert(self._client, self._collection, prepared, numbers)
 
     def set_payload(self, tenant_id: str, ids: Collection[str], values: Mapping[str, Value]) -> None:
         changed, wanted = changed_payload(values), [*ids]
@@ -268,9 +264,10 @@ class ServerIndex:
         dense = stored_vectors(point, self._dimension)
         if dense is not None:
             vectors[DENSE] = dense
-        own = {TENANT: str(UUID(tenant_id)), POINT: str(UUID(point.id))}
         return models.PointStruct(
-            id=server_id(tenant_id, point.id), vector=vectors, payload=stored_payload(point) | own
+            id=server_id(tenant_id, point.id),
+            vector=vectors,
+            payload=stored_payload(point) | own_fields(tenant_id, point.id),
         )
 
     def _delete(self, condition: models.Filter) -> None:

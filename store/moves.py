@@ -3,15 +3,15 @@
 Rows go table by table, those that others refer to first. A move that was broken off, or that the source went on after,
 is begun again: what is there and not in the source goes first, then each row is as in the source. Everything is
 compared at the end, each table by its number of rows and a checksum of them, all blobs by one of their contents. The
-index is made anew from the rest, and records of jobs stay behind: what was in work begins again. Nothing of the source
-is changed.
+index is moved by `rag/index_move.py`, and records of jobs stay behind: what was in work begins again. Nothing of the
+source is changed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,7 @@ Tell = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table, or all blobs: what the source has and what the target has of it."""
+    """A table, all blobs, or the index: what the source has and what the target has of it."""
 
     name: str
     source: tuple[int, str]  # how many, and their checksum
@@ -44,6 +44,31 @@ class Part:
     @property
     def is_whole(self) -> bool:
         return self.source == self.target
+
+
+class Checksum:
+    """Of things in whatever order: databases sort texts differently."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._total = 0
+
+    def add(self, digest: bytes) -> None:
+        self._total = (self._total + int.from_bytes(digest)) % _SUM
+        self._count += 1
+
+    @property
+    def value(self) -> tuple[int, str]:
+        """How many, and their sum."""
+        return self._count, f"{self._total:064x}"
+
+
+def total(values: Iterable[tuple[int, str]]) -> tuple[int, str]:
+    """The value of all that several checksums were made of."""
+    count = summed = 0
+    for each, checksum in values:
+        count, summed = count + each, (summed + int(checksum, 16)) % _SUM
+    return count, f"{summed:064x}"
 
 
 def prepare(source: Database, target: Database, *, fresh_for_s: float = 0.0) -> None:
@@ -143,16 +168,14 @@ def _batches(connection: Connection, query: sa.Select[Any]) -> Iterator[list[sa.
 
 
 def _checksum(connection: Connection, table: sa.Table) -> tuple[int, str]:
-    """Of the rows in whatever order: databases sort texts differently."""
-    count = total = 0
+    found = Checksum()
     columns = list(table.columns)
     for rows in _batches(connection, sa.select(table)):
         for row in rows:
             plain = [_plain(value, column) for value, column in zip(row, columns, strict=True)]
             text = json.dumps(plain, sort_keys=True)
-            total = (total + int.from_bytes(hashlib.sha256(text.encode()).digest())) % _SUM
-            count += 1
-    return count, f"{total:064x}"
+            found.add(hashlib.sha256(text.encode()).digest())
+    return found.value
 
 
 def _plain(value: Any, column: sa.Column[Any]) -> Any:
@@ -165,11 +188,10 @@ def _plain(value: Any, column: sa.Column[Any]) -> Any:
 
 
 def _checksum_of_blobs(blobs: Blobs) -> tuple[int, str]:
-    count = total = 0
+    found = Checksum()
     for entry in blobs.list_all():
         digest = hashlib.sha256(entry.key.encode())
         for piece in blobs.stream(entry.key):
             digest.update(piece)
-        total = (total + int.from_bytes(digest.digest())) % _SUM
-        count += 1
-    return count, f"{total:064x}"
+        found.add(digest.digest())
+    return found.value

@@ -1,4 +1,4 @@
-"""`parley move`: from one machine's files to PostgreSQL and a bucket, and back, with nothing lost or changed."""
+"""`parley move`: from files to PostgreSQL, a bucket and Qdrant, and back, with nothing lost or changed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
-from store import kb_spaces, moves
+from ingest.index_state import read_state
+from rag.index_places import FolderPlace
+from store import index_work, kb_spaces, moves
 from store.blobs import Blobs
 from store.database import Database, now
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import postgresql
 from tests.support.bucket import running_bucket
+from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 from tests.support.talks import ANNA, BORIS, add_talk, fact, promise
 
@@ -52,6 +55,7 @@ def first(tmp_path_factory: pytest.TempPathFactory, bucket_url: str) -> Iterator
             facts=[fact("waits for a gravelmoth", "A", quote="Where is my gravelmoth?")],
             score_pct=80.0,
         )
+        wait_until_filled(server)
         server.stop()
         yield server, account, space
     finally:
@@ -78,18 +82,35 @@ def answers(server: RunningServer, account: Account, space: str) -> dict[str, An
         "document": {key: document[key] for key in ("id", "title", "status", "chunk_count") if key in document},
         "communications": seen.get("/public/v1/communications/list").json(),
         "commitments": seen.get("/public/v1/commitments").json(),
+        "found": found(seen, "gravelmoth"),
     }
 
 
-def wait_until_found(account: Account, word: str) -> None:
-    """The index is made anew after a move."""
+def found(account: Account, query: str) -> list[dict[str, Any]]:
+    """Without the addresses of this server."""
+    answer = account.call_tool("search_documents", query=query)["result"]["content"][0]["text"]
+    items = json.loads(answer)["items"]
+    assert items
+    return [{key: item[key] for key in ("document_id", "chunk_id", "title", "snippet")} for item in items]
+
+
+def wait_until_filled(server: RunningServer) -> None:
     deadline = time.monotonic() + WAIT_S
-    while True:
-        found = account.call_tool("search_documents", query=word)["result"]["content"][0]["text"]
-        if word in found:
-            return
-        assert time.monotonic() < deadline, found
-        time.sleep(0.5)
+    while (state := read_state(server.settings)) is None or state.building is not None:
+        assert time.monotonic() < deadline, state
+        time.sleep(0.1)
+
+
+def refills(server: RunningServer, settings: Settings) -> list[index_work.Refill]:
+    """What the index of the installation over there is to be filled with, by its notes."""
+    state = read_state(server.settings)
+    assert state is not None
+    database = Database(settings)
+    try:
+        with database.read() as connection:
+            return index_work.list_refills(connection, state.serving)
+    finally:
+        database.close()
 
 
 def test_everything_goes_and_comes_back(
@@ -103,33 +124,115 @@ def test_everything_goes_and_comes_back(
     server.stop()
 
     database_url, there = postgresql.new_database(postgresql_cluster), tmp_path / "there"
-    arguments = ["--database-url", database_url, "--blob-url", bucket_url, "--data-dir", str(there)]
-    rows = rows_of(moved(server, *arguments, "--json"))
-    assert all(row["same"] for row in rows.values())
-    assert (rows["tenants"]["there"], rows["kb_documents"]["there"], rows["blobs"]["there"]) == (1, 1, 2)
-    assert rows["communications"]["there"] == 2
-    # Again: nothing is there twice.
-    assert rows_of(moved(server, *arguments, "--json")) == rows
-
-    other = RunningServer(there, sweep_s="0.5", database_url=database_url, blob_url=bucket_url)
-    try:
-        assert answers(other.start(), account, space) == before
-        seen = Account(other, account.made)
-        seen.add_document(space, b"# A second page\n\nWritten in PostgreSQL.", "second.md")
-        wait_until_found(seen, "gravelmoth")
-        after = answers(other, account, space)
-        other.stop()
-        back = tmp_path / "back"
-        rows = rows_of(moved(other, "--data-dir", str(back), "--json"))
+    with running_qdrant() as qdrant:
+        arguments = ["--database-url", database_url, "--blob-url", bucket_url, "--qdrant-url", qdrant.url]
+        arguments += ["--data-dir", str(there)]
+        rows = rows_of(moved(server, *arguments, "--json"))
         assert all(row["same"] for row in rows.values())
-        assert (rows["kb_documents"]["there"], rows["blobs"]["there"]) == (2, 3)
-    finally:
-        other.close()
+        assert (rows["tenants"]["there"], rows["kb_documents"]["there"], rows["blobs"]["there"]) == (1, 1, 2)
+        assert rows["communications"]["there"] == 2
+        assert rows["index"]["there"] > 0
+        # Again: nothing is there twice.
+        assert rows_of(moved(server, *arguments, "--json")) == rows
+
+        values = {"database_url": database_url, "blob_url": bucket_url, "qdrant_url": qdrant.url}
+        other = RunningServer(there, sweep_s="0.5", **values)
+        try:
+            assert refills(server, other.settings) == []
+            assert answers(other.start(), account, space) == before
+            seen = Account(other, account.made)
+            seen.add_document(space, b"# A second page\n\nWritten in PostgreSQL.", "second.md")
+            after = answers(other, account, space)
+            wait_until_filled(other)
+            other.stop()
+            assert "the index is filled again" not in other.log()
+            back = tmp_path / "back"
+            said = moved(other, "--data-dir", str(back))
+            assert said.returncode == 0, said.stderr
+            assert "nothing is embedded again" in said.stdout
+            rows = rows_of(moved(other, "--data-dir", str(back), "--json"))
+            assert all(row["same"] for row in rows.values())
+            assert (rows["kb_documents"]["there"], rows["blobs"]["there"]) == (2, 3)
+        finally:
+            other.close()
     last = RunningServer(back, sweep_s="0.5")
     try:
         assert answers(last.start(), account, space) == after
+        wait_until_filled(last)
+        assert "the index is filled again" not in last.log()
     finally:
         last.close()
+
+
+def test_an_index_that_does_not_go_along_is_said_and_left_to_the_first_start(
+    first: tuple[RunningServer, Account, str], tmp_path: Path
+) -> None:
+    server, _, _ = first
+    never = RunningServer(tmp_path / "never started")
+    never.new_client("early")
+    never.close()
+    said = moved(never, "--data-dir", str(tmp_path / "one"))
+    assert said.returncode == 0, said.stderr
+    assert "the index is not moved, the first start makes it: there is none here yet" in said.stderr
+    assert "The first start fills the index" in said.stdout
+
+    server.environment["PARLEY_EMBEDDING_MODEL"] = "openai/text-embedding-3-small"
+    try:
+        rows = rows_of(moved(server, "--data-dir", str(tmp_path / "two"), "--json"))
+    finally:
+        del server.environment["PARLEY_EMBEDDING_MODEL"]
+    assert "index" not in rows
+    settings = Settings(data_dir=tmp_path / "two", _env_file=None)  # type: ignore[call-arg]
+    assert FolderPlace(settings).names() == []
+    # Of the model that is wanted there, and of no other.
+    assert refills(server, settings) == []
+    database = Database(settings)
+    with database.read() as connection:
+        assert len(index_work.list_refills(connection, "openai-text-embedding-3-small")) == 1
+    database.close()
+
+
+def test_an_account_whose_index_is_damaged_is_left_to_the_first_start_alone(
+    first: tuple[RunningServer, Account, str], tmp_path: Path
+) -> None:
+    server, account, _ = first
+    rows_of(moved(server, "--data-dir", str(tmp_path / "damaged"), "--json"))
+    damaged = RunningServer(tmp_path / "damaged")
+    (shard,) = damaged.data_dir.glob(f"index/*/shards/{account.tenant_id}")
+    for path in shard.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"broken")
+    said = moved(damaged, "--data-dir", str(tmp_path / "there"), "--json")
+    damaged.close()
+    assert rows_of(said)["index"]["there"] == 0
+    assert f"the index of {account.tenant_id} is not moved" in said.stderr
+    settings = Settings(data_dir=tmp_path / "there", _env_file=None)  # type: ignore[call-arg]
+    assert [each.tenant_id for each in refills(server, settings)] == [account.tenant_id]
+
+
+def test_it_waits_for_no_qdrant_and_for_nobody_who_has_the_index(
+    first: tuple[RunningServer, Account, str], tmp_path: Path
+) -> None:
+    server, _, _ = first
+    away = moved(server, "--data-dir", str(tmp_path / "away"), "--qdrant-url", "http://127.0.0.1:9")
+    assert away.returncode == 1
+    assert "cannot be reached" in away.stderr
+    place = FolderPlace(server.settings)
+    (name,) = place.names()
+    made_for = place.made_for(name)
+    assert made_for is not None
+    index = place.open_made(name, made_for)
+    try:
+        taken = moved(server, "--data-dir", str(tmp_path / "taken"))
+    finally:
+        index.close()
+    assert taken.returncode == 1
+    assert "in use by process" in taken.stderr
+    settings = Settings(data_dir=tmp_path / "taken", _env_file=None)  # type: ignore[call-arg]
+    assert len(refills(server, settings)) == 1, "what was not moved is made by the first start"
+    rows = rows_of(moved(server, "--data-dir", str(tmp_path / "taken"), "--json"))
+    assert rows["index"]["same"]
+    assert refills(server, settings) == []
 
 
 def test_one_that_is_broken_off_goes_on(
@@ -208,5 +311,4 @@ def whole(server: RunningServer, settings: Settings) -> list[moves.Part]:
     finally:
         source.close()
         target.close()
-    # Noted there for the first start: the index is to be filled.
-    return [part for part in parts if part.name != "index_work"]
+    return parts

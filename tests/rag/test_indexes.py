@@ -272,7 +272,7 @@ def test_a_server_s_indexes_change_over_in_every_process_and_are_deleted_by_the_
     monkeypatch.setattr(indexes_module, "_CLOSE_AFTER_S", 0.0)
     client = QdrantClient(":memory:")
     monkeypatch.setattr(client, "close", lambda: None)
-    monkeypatch.setattr(ServerPlace, "_connect", lambda _self: client)
+    monkeypatch.setattr(ServerPlace, "_connect", lambda _self, **_options: client)
     models = Models()
 
     def open_one(wanted: EmbedderSpec, data_dir: str) -> Indexes:

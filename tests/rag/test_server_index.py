@@ -200,7 +200,7 @@ def test_writes_wait_until_they_are_done_and_large_ones_are_cut_by_their_numbers
     index.upsert(TENANT, [passage() for _ in range(600)])
     assert [len(body["points"]) for body in qdrant.to("/points")] == [256, 256, 88]
     qdrant.asked.clear()
-    monkeypatch.setattr("rag.qdrant_server_index._BATCH_NUMBERS", 20 * DIMENSION)
+    monkeypatch.setattr("rag.server_points._BATCH_NUMBERS", 20 * DIMENSION)
     index.upsert(TENANT, [passage(vectors=4) for _ in range(12)])
     assert [len(body["points"]) for body in qdrant.to("/points")] == [5, 5, 2]
     index.delete_tenant(TENANT)

@@ -126,13 +126,20 @@ class _Engine:
     def _scroll(self, name: str, body: Any) -> Any:
         asked = _SCROLL.validate_python(body)
         points, after = self._client.scroll(
-            name, asked.filter, limit=asked.limit or 10, offset=asked.offset, with_payload=asked.with_payload or False
+            name,
+            asked.filter,
+            limit=asked.limit or 10,
+            offset=asked.offset,
+            with_payload=asked.with_payload or False,
+            with_vectors=asked.with_vector or False,
         )
         return {"points": points, "next_page_offset": after}
 
     def _retrieve(self, name: str, body: Any) -> Any:
         asked = _RETRIEVE.validate_python(body)
-        return self._client.retrieve(name, asked.ids, with_payload=asked.with_payload or False)
+        return self._client.retrieve(
+            name, asked.ids, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False
+        )
 
     def _count(self, name: str, body: Any) -> Any:
         asked = _COUNT.validate_python(body)
