@@ -146,16 +146,18 @@ class ServerPlace:
         return sorted(name.removeprefix(self._prefix) for name in found if name.startswith(self._prefix))
 
     def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> KeptIndex:
-        from rag.qdrant_server_index import ServerIndex
+        from rag.qdrant_server_index import Layout, ServerIndex
 
+        wanted = self._settings
+        layout = Layout(wanted.qdrant_shards or None, wanted.qdrant_replicas, wanted.qdrant_quantized)
         model = spec.name if spec else WORDS_ONLY
         folder = self._notes / name
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            index = ServerIndex(self._connect(), dimension, collection=self._prefix + name, model=model)
+            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout)
         except IndexMismatch:
             self.drop(name)
-            index = ServerIndex(self._connect(), dimension, collection=self._prefix + name, model=model)
+            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout)
         folder.mkdir(parents=True, exist_ok=True)
         save_spec(folder, spec, dimension)
         return index

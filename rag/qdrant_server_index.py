@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from qdrant_client import QdrantClient, models
@@ -37,6 +38,7 @@ from rag.server_queries import (
     POINT,
     TENANT,
     answering,
+    dense_params,
     hybrid_requests,
     idf_from,
     idf_requests,
@@ -53,14 +55,35 @@ from store.errors import Unavailable
 _BATCH_IDS = 10_000
 _COMPLETE = "complete"
 _VERSION = "payload_version"
+_IN_BYTES = models.ScalarQuantization(
+    scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a cluster holds a new collection. `shards` None: as many as the server thinks right. `quantized`: vectors lie
+    on disk, and one byte a number of them in memory."""
+
+    shards: int | None = None
+    replicas: int = 1
+    quantized: bool = False
 
 
 class ServerIndex:
     """A `VectorIndex` over a client, which `close` closes too."""
 
-    def __init__(self, client: QdrantClient, dimension: int, collection: str = "parley", model: str = "") -> None:
+    def __init__(
+        self,
+        client: QdrantClient,
+        dimension: int,
+        collection: str = "parley",
+        model: str = "",
+        layout: Layout | None = None,
+    ) -> None:
         """Makes the collection where there is none. Raises IndexMismatch where it is for another dimension or model."""
         assert dimension > 0
+        self._layout = layout or Layout()
         self._client = client
         self._dimension = dimension
         self._collection = collection
@@ -71,6 +94,7 @@ class ServerIndex:
                 self._create()
             info = client.get_collection(collection)
             is_new = not info.config.metadata and not info.points_count
+            self._dense_params = dense_params(info.config.params.vectors)
             if is_new:
                 self._finish()
             self._check_made_for()
@@ -136,7 +160,7 @@ class ServerIndex:
         terms = query_terms(query_text)
         if filter.matches_nothing or limit <= 0 or (vector is None and not terms):
             return Candidates([], {}, 0)
-        requests = hybrid_requests(tenant_id, vector, terms, filter, limit)
+        requests = hybrid_requests(tenant_id, vector, terms, filter, limit, self._dense_params)
         answers = self._batch([*requests.values(), *idf_requests(tenant_id, terms)])
         scores: dict[str, dict[str, float]] = {DENSE: {}, TERMS: {}}
         scores |= {name: scores_by_id(answer) for name, answer in zip(requests, answers, strict=False)}
@@ -144,7 +168,9 @@ class ServerIndex:
         # What only one of the two found still has a score by the other; asked for rather than guessed.
         lacking = {DENSE: bm25.keys() - cosine.keys(), TERMS: cosine.keys() - bm25.keys() if bm25 else set()}
         missing = {
-            name: hybrid_requests(tenant_id, vector, terms, Filter(point_ids=tuple(ids)), len(ids))[name]
+            name: hybrid_requests(tenant_id, vector, terms, Filter(point_ids=tuple(ids)), len(ids), self._dense_params)[
+                name
+            ]
             for name, ids in lacking.items()
             if ids and name in requests
         }
@@ -168,7 +194,7 @@ class ServerIndex:
 
     def search_dense(self, tenant_id: str, vector: Vector, filter: Filter, limit: int) -> list[Hit]:
         self._check_shape(vector)
-        return self._search(tenant_id, [vector.tolist()], DENSE, None, filter, limit)
+        return self._search(tenant_id, [vector.tolist()], DENSE, self._dense_params, filter, limit)
 
     def search_text(self, tenant_id: str, query_text: str, filter: Filter, limit: int) -> list[Hit]:
         wanted = query_terms(query_text)
@@ -279,6 +305,8 @@ class ServerIndex:
             size=self._dimension,
             distance=models.Distance.COSINE,
             multivector_config=models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM),
+            on_disk=True if self._layout.quantized else None,
+            quantization_config=_IN_BYTES if self._layout.quantized else None,
         )
         try:
             self._client.create_collection(
@@ -287,6 +315,8 @@ class ServerIndex:
                 sparse_vectors_config={TERMS: models.SparseVectorParams(modifier=models.Modifier.IDF)},
                 # A graph for each tenant and none over all: every query names its tenant.
                 hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+                shard_number=self._layout.shards,
+                replication_factor=self._layout.replicas,
             )
         except UnexpectedResponse as error:
             if error.status_code != HTTPStatus.CONFLICT:  # another server was a moment earlier

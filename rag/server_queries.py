@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from json import JSONDecodeError
@@ -48,15 +48,33 @@ def read_payload(tenant_id: str, stored: models.Payload | None) -> tuple[str, st
     return str(payload.pop(POINT)), str(payload.pop(TEXT)), payload
 
 
+def dense_params(vectors: Mapping[str, models.VectorParams] | models.VectorParams | None) -> models.SearchParams | None:
+    """Where a collection's vectors are quantized, the whole ones are to tell the similarity: it counts as evidence."""
+    dense = vectors.get(DENSE) if isinstance(vectors, Mapping) else None
+    if dense is None or dense.quantization_config is None:
+        return None
+    return models.SearchParams(quantization=models.QuantizationSearchParams(rescore=True, oversampling=2.0))
+
+
 def hybrid_requests(
-    tenant_id: str, vector: Vector | None, terms: Sequence[str], filter: Filter, limit: int
+    tenant_id: str,
+    vector: Vector | None,
+    terms: Sequence[str],
+    filter: Filter,
+    limit: int,
+    dense_params: models.SearchParams | None = None,
 ) -> dict[str, models.QueryRequest]:
     """The searches that there is something to ask with, by the name of what they search."""
     condition = server_filter(tenant_id, filter)
     requests = {}
     if vector is not None:
         requests[DENSE] = models.QueryRequest(
-            query=[vector.tolist()], using=DENSE, filter=condition, limit=limit, with_payload=[POINT]
+            query=[vector.tolist()],
+            using=DENSE,
+            filter=condition,
+            limit=limit,
+            params=dense_params,
+            with_payload=[POINT],
         )
     if terms:
         requests[TERMS] = models.QueryRequest(

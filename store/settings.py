@@ -47,6 +47,17 @@ class Settings(BaseSettings):
     jobs_database_pool: int = Field(20, ge=4, description="The same for the state of its durable jobs.")
     qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
+    qdrant_shards: int = Field(
+        0, ge=0, le=1000, description="Parts of a new index on a cluster of Qdrant. 0: as many as it thinks right."
+    )
+    qdrant_replicas: int = Field(
+        1, ge=1, le=10, description="Nodes of a cluster that hold each part of a new index: 2 bear the loss of one."
+    )
+    qdrant_quantized: bool = Field(
+        False,
+        description="A new index keeps its vectors on disk and a byte for each number in memory, a quarter of it; "
+        "the best found are compared whole.",
+    )
     blob_url: str = Field("", description="Empty: a folder in the data dir. Or `s3://bucket/prefix`.")
     models_dir: Path | None = Field(
         None, description="A folder with model files that are used before anything is fetched."

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,9 +18,11 @@ import pytest
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
-from rag.index import KEYWORD_FIELDS, Filter, IndexMismatch, Point
+from rag.index import DENSE, KEYWORD_FIELDS, Filter, IndexMismatch, Point
+from rag.index_places import ServerPlace
 from rag.qdrant_server_index import ServerIndex
 from store.errors import Unavailable
+from store.settings import load_settings
 from tests.rag.conftest import DIMENSION
 
 TENANT = str(UUID(int=1))
@@ -34,6 +37,7 @@ class Qdrant:
     url: str = ""
     exists: bool = False
     metadata: dict[str, Any] | None = None
+    vectors: dict[str, Any] | None = None
     broken: tuple[int, dict[str, str], bytes] | None = None
     hangs_up: bool = False
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -43,11 +47,13 @@ class Qdrant:
         place = path.split("?")[0]
         if place.endswith("/exists"):
             return {"exists": self.exists}
-        if place == "/collections/parley" and method != "GET":
+        is_collection = place.removeprefix("/collections/").count("/") == 0
+        if is_collection and method != "GET":
             self.exists = True
             self.metadata = (body or {}).get("metadata", self.metadata)
+            self.vectors = (body or {}).get("vectors", self.vectors)
             return True
-        if place == "/collections/parley":
+        if is_collection:
             return self._info()
         if place.endswith("/points/query/batch"):
             return [{"points": []} for _ in body["searches"]]
@@ -63,7 +69,12 @@ class Qdrant:
             "default_segment_number": 0,
             "flush_interval_sec": 5,
         }
-        config = {"params": {}, "hnsw_config": hnsw, "optimizer_config": optimizers, "metadata": self.metadata}
+        config = {
+            "params": {"vectors": self.vectors},
+            "hnsw_config": hnsw,
+            "optimizer_config": optimizers,
+            "metadata": self.metadata,
+        }
         return {
             "status": "green",
             "optimizer_status": "ok",
@@ -121,6 +132,31 @@ def index(qdrant: Qdrant) -> Iterator[ServerIndex]:
 
 def passage(vectors: int = 1) -> Point:
     return Point(str(uuid4()), np.ones((vectors, DIMENSION), dtype=np.float32), "text", {"document_id": "d"})
+
+
+def test_a_cluster_holds_a_new_index_as_the_settings_say(
+    qdrant: Qdrant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = QdrantClient(url=qdrant.url, check_compatibility=False)
+    monkeypatch.setattr(ServerPlace, "_connect", lambda _self, **_options: client)
+    settings = load_settings(
+        _env_file=None,
+        data_dir=tmp_path,
+        qdrant_url=qdrant.url,
+        qdrant_shards=6,
+        qdrant_replicas=2,
+        qdrant_quantized=True,
+    )
+    made = ServerPlace(settings).open("words-only", None, DIMENSION)
+    made.search_hybrid(TENANT, VECTOR, "", Filter(), 5)
+    made.close()
+    (created,) = (body for method, _, body in qdrant.asked if method == "PUT" and "vectors" in (body or {}))
+    assert (created["shard_number"], created["replication_factor"]) == (6, 2)
+    dense = created["vectors"][DENSE]
+    assert dense["on_disk"] is True
+    assert dense["quantization_config"]["scalar"]["type"] == "int8"
+    (search,) = qdrant.to("/points/query/batch")[0]["searches"]
+    assert search["params"]["quantization"] == {"rescore": True, "oversampling": 2.0}
 
 
 CALLS: dict[str, Callable[[ServerIndex], object]] = {
