@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -86,10 +87,8 @@ class Calls:
             said = [segment["text"] for segment in record["transcription_result_body"]["segments"]]
             assert said
             assert [item["text"] for item in details["content"]] == said
-        listed = account.call_tool("search_communications", limit=50)["result"]["content"][0]["text"]
-        for communication_id in self.started.values():
-            assert listed.count(f'"id":"{communication_id}"') == 1
-
+        listed = Counter(self._listed())
+        assert all(listed[communication_id] == 1 for communication_id in self.started.values())
         assert Counter(item["source_ref"] for item in account.debits()) == Counter(self.started.values())
         assert account.balance()["held_rub"] == "0.00"
         assert ledger.verify(server.database) == []
@@ -102,9 +101,23 @@ class Calls:
         made = [item for item in events.listed(account) if item["event"] == "transcription.completed"]
         assert len(made) == len(self.started)
 
-        wait_until(lambda: not any(list((each.data_dir / "work").glob("*")) for each in self._workers))
+        # One that was killed clears up when it starts again.
+        alive = [each for each in self._workers if each.process is not None and each.process.poll() is None]
+        wait_until(lambda: not any(list((each.data_dir / "work").glob("*")) for each in alive))
         wait_until(lambda: all(steps.statuses(task_id) <= {"SUCCESS"} for task_id in self.started))
         assert {entry.key for entry in Blobs(server.settings).list(account.tenant_id)} == self._blob_keys()
+
+    def _listed(self) -> list[str]:
+        """The ids of all communications, page by page."""
+        ids: list[str] = []
+        further: dict[str, str] = {}
+        while True:
+            answer = self.account.call_tool("search_communications", limit=50, **further)
+            page = json.loads(answer["result"]["content"][0]["text"])
+            ids += [item["id"] for item in page["items"]]
+            if page["next_cursor"] is None:
+                return ids
+            further = {"cursor": page["next_cursor"]}
 
     def _told(self) -> set[str]:
         return {received.json["task_id"] for received in self._receiver.at(HOOK)}
