@@ -66,7 +66,7 @@ def counted_address(request: Request) -> str:
 
 def forget_old_windows(database: Database) -> None:
     """Housekeeping: drops counts that no limit looks at any more."""
-    with database.write(durable=False) as connection:
+    with database.count() as connection:
         limits.forget_old_windows(connection)
 
 
@@ -81,7 +81,7 @@ def enforce_limit(
     window = shares.spend(bucket)
     if window is None:
         share = max(1, min(int(limit * TAKEN_AT_ONCE), MOST_AT_ONCE))
-        with database.write(durable=False) as connection:
+        with database.count() as connection:
             window = limits.hit(connection, bucket, limit=limit, window_s=window_s, requests=share)
         if share > 1:
             *later, window = (replace(window, count=window.count - place) for place in range(share))

@@ -114,7 +114,7 @@ def count_message(services: Services, request: Request, visitor: Visitor) -> Non
         return
     zone = ZoneInfo(visitor.tenant.time_zone)
     tomorrow = day_start(now().astimezone(zone).date() + timedelta(days=1), zone)
-    with services.database.write(durable=False) as connection:
+    with services.database.count() as connection:
         window = limits.hit(
             connection, f"widget-day:{visitor.chat.id}", limit=most, end_s=math.ceil(tomorrow.timestamp())
         )
@@ -126,7 +126,7 @@ def count_message(services: Services, request: Request, visitor: Visitor) -> Non
 
 def count_request(services: Services, request: Request, chat: Chat) -> None:
     """Counts a wish for a person against its address: each tells the account. Raises RateLimited."""
-    with services.database.write(durable=False) as connection:
+    with services.database.count() as connection:
         window = limits.hit(
             connection,
             f"widget-person:{chat.id}:{counted_address(request)}",
@@ -179,7 +179,7 @@ def own_origins(settings: Settings) -> set[str]:
 
 def _limit(services: Services, request: Request, chat: Chat | None, kind: str, name: str) -> None:
     most = services.settings.widget_requests_per_minute
-    with services.database.write(durable=False) as connection:
+    with services.database.count() as connection:
         window = limits.hit(connection, f"widget:{kind}:{name}", limit=most)
     if window.is_over:
         # Once a minute: a flood must not fill the log.

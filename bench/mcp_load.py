@@ -6,7 +6,7 @@ import json
 import os
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,18 @@ class Served:
 
     def forget(self) -> None:
         self.rounds, self.cpu_s = [], 0.0
+
+    def taken(self) -> Served:
+        """What was measured so far, which is forgotten here."""
+        measured = replace(self)
+        self.forget()
+        return measured
+
+    @staticmethod
+    def joined(several: Sequence[Served]) -> Served:
+        """What was measured of each, together."""
+        rounds = [each for one in several for each in one.rounds]
+        return replace(several[0], rounds=rounds, cpu_s=sum(one.cpu_s for one in several))
 
     def headers(self, calls: ToolCalls) -> dict[str, str]:
         """Of one request, or of a few, with the next key."""

@@ -16,7 +16,7 @@ import structlog
 from ingest import calls
 from ingest.call_work import folder_of
 from ingest.workshop import Workshop, workshop
-from store import account_rows, accounts, transcriptions
+from store import account_rows, accounts, limits, transcriptions
 from store.accounts import Tenant
 from store.camera_events import EVENT_PICTURES
 from store.database import Connection, now
@@ -51,9 +51,11 @@ def sweep() -> None:
             continue
         # What was in work when it was closed may write for a moment more.
         if found == 0 and now() - since > settles:
+            with house.database.count() as connection:
+                limits.forget(tenant_id, connection)
             with house.database.write() as connection:
                 account_rows.end_deletion(tenant_id, connection)
-            account_rows.finish_erasing(house.database)
+            house.database.begin_logs_anew()
             log.warning("an account is deleted", tenant_id=tenant_id)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from store.accounts import api_keys, tenants
 from store.chats import chats
-from store.database import Database, metadata, now
+from store.database import metadata, now
 from store.migrate import import_tables
 from store.operators import mailed_codes, operators
 from store.scope import across_tenants
@@ -81,13 +81,6 @@ def delete_some(tenant_id: str, connection: Connection, table: sa.Table, *, limi
     return connection.execute(sa.delete(table).where(column.in_(chosen))).rowcount
 
 
-def finish_erasing(database: Database) -> None:
-    """Has SQLite's log of what was written, which still holds it, begin anew."""
-    if database.is_sqlite:
-        with database.engine.connect() as connection:
-            connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
-
-
 def begin_deletion(tenant_id: str, connection: Connection) -> None:
     """Closes the account for everybody at once: keys, sessions, widget, jobs that are to be charged, cameras. Its name
     among others is free again."""
@@ -116,9 +109,6 @@ def begin_deletion(tenant_id: str, connection: Connection) -> None:
 def end_deletion(tenant_id: str, connection: Connection) -> None:
     """The account's own row, the last one."""
     connection.execute(sa.delete(tenants).where(tenants.c.id == tenant_id))
-    import_tables()
-    windows = metadata.tables["rate_windows"]
-    connection.execute(sa.delete(windows).where(windows.c.bucket.contains(tenant_id)))
 
 
 @across_tenants("deletions are swept for all")

@@ -1,4 +1,4 @@
-"""The database: engines for SQLite and PostgreSQL, transactions, column types, and the one place of `metadata`.
+"""The database: transactions, column types, and the one place of `metadata`.
 
 Writers on SQLite begin with BEGIN IMMEDIATE: they queue for the write lock at the start, where the busy timeout
 applies, instead of failing when a read transaction turns into a write.
@@ -11,17 +11,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection as Connection
-from sqlalchemy.engine import Dialect, Engine
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.engine import Dialect
 
 from store.changes import take_changed
+from store.engines import BUSY_TIMEOUT_MS, counts_engine, make_counts, make_engine
 from store.errors import InvalidRequest, Unavailable
 from store.settings import Settings
 
@@ -34,18 +32,8 @@ metadata = sa.MetaData(
     }
 )
 
-BUSY_TIMEOUT_MS = 20_000
 LOCK_TIMEOUT_S = 3
 _LOCK_NOT_AVAILABLE = ("55P03", "40P01")  # waited for too long, or by two for each other
-# What is sent is to be acknowledged within ten seconds, and an idle link to answer for itself about as soon.
-_PATIENCE = {
-    "connect_timeout": 5,
-    "tcp_user_timeout": 10_000,
-    "keepalives_idle": 5,
-    "keepalives_interval": 3,
-    "keepalives_count": 2,
-}
-_SERVERS_PATIENCE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 _AHEAD = timedelta(minutes=1)
 """More than clocks of machines beside each other differ."""
 _SQLITE_AWAY = {
@@ -141,9 +129,14 @@ class Database:
         self.engine = make_engine(self.url, synchronous="FULL", connections=settings.database_pool)
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
+        # Counts of requests have a file of their own: each would make every reader of the database read its pages anew,
+        # and wait while somebody writes for long.
+        self._counts = counts_engine(self.url) if self.is_sqlite else None
+        self._counts_are_made = False
         self._of_thread = threading.local()
         # SQLite has one writer at a time, and those who wait for it sleep: this process's own wait their turn awake.
         self._turn = threading.Lock() if self.is_sqlite else None
+        self._counts_turn = threading.Lock() if self.is_sqlite else None
 
     @property
     def shown_url(self) -> str:
@@ -184,7 +177,7 @@ class Database:
 
         engine = self.engine if durable else self._relaxed
         with (
-            self._my_turn(),
+            _in_turn(self._turn),
             _answering(),
             engine.connect().execution_options(parley_write=True) as connection,
             connection.begin(),
@@ -194,16 +187,19 @@ class Database:
             refresh(connection, take_changed(connection))
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
-        if self._turn is None:
-            yield
+    def count(self) -> Iterator[Connection]:
+        """`write()` of the counts of requests (`store.limits`), which are worth nothing without this installation, and
+        are in no backup. Raises Unavailable where the database does not answer."""
+        if self._counts is None:
+            with self.write(durable=False) as connection:
+                yield connection
             return
-        if not self._turn.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
-            raise Unavailable("The database does not answer.", retry_after_s=5)
-        try:
-            yield
-        finally:
-            self._turn.release()
+        with _in_turn(self._counts_turn), _answering():
+            if not self._counts_are_made:
+                make_counts(self._counts, metadata.tables["rate_windows"])
+                self._counts_are_made = True
+            with self._counts.connect() as connection:
+                yield connection
 
     @contextmanager
     def restructure(self) -> Iterator[Connection]:
@@ -241,6 +237,13 @@ class Database:
             connection.exec_driver_sql("SET lock_timeout = 0; SET statement_timeout = 0")
             yield connection
 
+    def begin_logs_anew(self) -> None:
+        """Has SQLite's logs of what was written, which still hold what was deleted, begin anew."""
+        for engine in (self.engine, self._counts) if self._counts is not None else ():
+            assert engine is not None
+            with engine.connect() as connection:
+                connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
+
     def ping(self) -> None:
         """Raises Unavailable where the database does not answer."""
         with self.read() as connection:
@@ -258,12 +261,27 @@ class Database:
 
     def reconnect(self) -> None:
         """Connections that are in use end as they are; the next ones are new."""
-        self.engine.dispose()
-        self._relaxed.dispose()
+        for engine in (self.engine, self._relaxed, self._counts):
+            if engine is not None:
+                engine.dispose()
 
     def close(self) -> None:
-        self.engine.dispose()
-        self._relaxed.dispose()
+        for engine in (self.engine, self._relaxed, self._counts):
+            if engine is not None:
+                engine.dispose()
+
+
+@contextmanager
+def _in_turn(turn: threading.Lock | None) -> Iterator[None]:
+    if turn is None:
+        yield
+        return
+    if not turn.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+        raise Unavailable("The database does not answer.", retry_after_s=5)
+    try:
+        yield
+    finally:
+        turn.release()
 
 
 @contextmanager
@@ -278,78 +296,6 @@ def _answering() -> Iterator[None]:
         if getattr(getattr(error, "orig", None), "sqlstate", None) in _LOCK_NOT_AVAILABLE:
             raise Unavailable("The database is locked.", code="lock_timeout", retry_after_s=5) from error
         raise Unavailable("The database does not answer.", retry_after_s=5) from error
-
-
-def make_engine(url: str, *, synchronous: str, connections: int = 20, of_jobs: bool = False) -> Engine:
-    """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma, writing over what it deletes.
-
-    One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
-    transaction on PostgreSQL lies idle for a minute. To PostgreSQL it has at most `connections`, and keeps half.
-    """
-    if not url.startswith("sqlite"):
-        return _postgresql_engine(url, connections, of_jobs)
-    path = sa.make_url(url).database
-    assert path, "SQLite in memory has one owner and cannot be shared by threads"
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(
-        url, pool_size=10, max_overflow=30, connect_args={"check_same_thread": False}, hide_parameters=True
-    )
-
-    @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
-        # None: transactions begin where SQLAlchemy says, not where the driver guesses.
-        connection.isolation_level = "IMMEDIATE" if of_jobs else None
-        for pragma in (
-            f"busy_timeout={BUSY_TIMEOUT_MS}",
-            "journal_mode=WAL",
-            f"synchronous={synchronous}",
-            "foreign_keys=ON",
-            "cache_size=-16000",
-            # Deleted texts are written over in the file, which some builds of SQLite do unasked. FAST would leave them
-            # in pages that come free, where most of a long text is. Beside an fsync its cost cannot be measured.
-            "secure_delete=ON",
-        ):
-            connection.execute(f"PRAGMA {pragma}").close()
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        if of_jobs:
-            return
-        if connection.get_execution_options().get("parley_write", False):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            return
-        # Nothing is locked yet, so nothing can fail, and by SQLAlchemy it costs as much as a short statement.
-        raw = connection.connection.dbapi_connection
-        assert raw is not None
-        raw.execute("BEGIN").close()
-
-    return engine
-
-
-def _postgresql_engine(url: str, connections: int, of_jobs: bool) -> Engine:
-    """With both sides soon aware of a link that is cut: by the systems' own bounds a request would wait a quarter of an
-    hour for its answer, and the server would keep the locks of who is gone for two hours."""
-    made = sa.make_url(url).set(drivername="postgresql+psycopg")
-    patience = {name: value for name, value in _PATIENCE.items() if name not in made.query}
-    kept = max(1, connections // 2)
-    engine = sa.create_engine(
-        made,
-        pool_size=kept,
-        max_overflow=connections - kept,
-        pool_pre_ping=True,
-        hide_parameters=True,
-        connect_args=patience,
-    )
-
-    @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
-        connection.autocommit = True
-        connection.execute(_SERVERS_PATIENCE)
-        if of_jobs:
-            connection.execute("SET idle_in_transaction_session_timeout = 60000")
-        connection.autocommit = False
-
-    return engine
 
 
 def upsert(connection: Connection, table: sa.Table) -> postgresql.Insert | sqlite.Insert:

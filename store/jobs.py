@@ -29,7 +29,8 @@ from dbos import (
 from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
 
 from store import heartbeats, traces
-from store.database import Database, make_engine, now
+from store.database import Database, now
+from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers

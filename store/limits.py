@@ -1,4 +1,4 @@
-"""Rate limits that all processes share: one SQL upsert a check."""
+"""Rate limits that all processes share: one SQL upsert a check. Its connections are those of `Database.count`."""
 
 from __future__ import annotations
 
@@ -72,6 +72,11 @@ def hit(
         end_s = (int(time.time() // window_s) + 1) * window_s
     values = {"bucket": bucket, "window": end_s, "requests": requests}
     return Window(limit, connection.execute(_HIT[connection.dialect.name], values).scalar_one(), end_s)
+
+
+def forget(tenant_id: str, connection: Connection) -> None:
+    """Deletes the windows of buckets that name the account."""
+    connection.execute(sa.delete(rate_windows).where(rate_windows.c.bucket.contains(tenant_id)))
 
 
 @across_tenants("housekeeping")

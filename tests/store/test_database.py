@@ -16,7 +16,8 @@ from alembic.migration import MigrationContext
 from store import accounts, audit, communications, index_work, kb_spaces, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
-from store.database import Database, UtcDateTime, make_engine, metadata, now
+from store.database import Database, UtcDateTime, metadata, now
+from store.engines import make_engine
 from store.ids import new_id, parse_id
 from store.settings import Settings
 

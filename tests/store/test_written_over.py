@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
-from store.database import Database, make_engine
+from store.database import Database
+from store.engines import make_engine
 from store.settings import Settings
 
 SECRET = "copperwhistle"
