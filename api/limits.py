@@ -68,6 +68,9 @@ def forget_old_windows(database: Database) -> None:
     """Housekeeping: drops counts that no limit looks at any more."""
     with database.count() as connection:
         limits.forget_old_windows(connection)
+    if database.is_sqlite:  # those that releases before counted in the database itself
+        with database.write(durable=False) as connection:
+            limits.forget_old_windows(connection)
 
 
 def enforce_limit(

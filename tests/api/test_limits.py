@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.requests import Request
 
-from api.limits import counted_address, enforce_limit
+from api.limits import counted_address, enforce_limit, forget_old_windows
 from store import limits
 from store.database import Database
 from store.errors import RateLimited
@@ -141,3 +141,16 @@ def test_a_large_limit_is_taken_in_shares_and_never_exceeded(tmp_path: Path) -> 
 )
 def test_a_whole_network_of_ipv6_counts_as_one_address(address: str, counted: str) -> None:
     assert counted_address(Request({"type": "http", "client": (address, 1)})) == counted
+
+
+def test_what_a_release_before_counted_in_the_database_itself_goes_too(tmp_path: Path) -> None:
+    database = Database(Settings(data_dir=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    migrate(database)
+    for counting in (database.write, database.count):
+        with counting() as connection:
+            connection.execute(sa.insert(limits.rate_windows).values(bucket="old", window=1, count=9))
+    forget_old_windows(database)
+    for counting in (database.write, database.count):
+        with counting() as connection:
+            assert connection.execute(sa.select(limits.rate_windows)).all() == []
+    database.close()
