@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from anyio.to_thread import run_sync
@@ -34,11 +35,12 @@ class ConversationQuery(PageQuery):
 
 
 class TakeoverBody(Body):
-    """`operator_name` is what the visitor sees."""
+    """`operator_name` is what the visitor sees; `replace` takes the conversation from another person, too."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     operator_name: OperatorName
+    replace: bool = False
 
 
 class OperatorMessage(Body):
@@ -140,13 +142,9 @@ def _message(turn: widget.Turn) -> ReadMessage:
 
 async def take_conversation_over(call: Call[NoInput, TakeoverBody]) -> ConversationDetails:
     conversation_id = call.path_id("conversation_id", "conversation")
-    stopped = await run_sync(
-        conversations.take_over,
-        call.services.database,
-        call.tenant_id,
-        conversation_id,
-        call.body.operator_name.strip(),
-    )
+    take = partial(conversations.take_over, replace=call.body.replace)
+    name = call.body.operator_name.strip()
+    stopped = await run_sync(take, call.services.database, call.tenant_id, conversation_id, name)
     # Those in work in another process see it within seconds.
     for turn in stopped:
         call.services.answers.stop(answer_key(turn), "handed_over")
@@ -291,7 +289,7 @@ OPERATIONS = (
         body=TakeoverBody,
         paused=False,
         feature="chat",
-        errors=(400, 401, 403, 404),
+        errors=(400, 401, 403, 404, 409),
     ),
     Operation(
         "POST",

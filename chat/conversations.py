@@ -175,10 +175,15 @@ def cancel(database: Database, tenant_id: str, conversation_id: str, message_id:
         )
 
 
-def take_over(database: Database, tenant_id: str, conversation_id: str, operator_name: str) -> list[Turn]:
-    """From here on a person answers. The messages whose answers are to stop. Raises NotFound."""
+def take_over(
+    database: Database, tenant_id: str, conversation_id: str, operator_name: str, *, replace: bool
+) -> list[Turn]:
+    """From here on a person answers. The messages whose answers are to stop. Raises NotFound, and Conflict where
+    another person has the conversation and is not to be replaced."""
     with database.write() as connection:
         conversation = _locked(tenant_id, connection, conversation_id)
+        if conversation.operator_name not in (None, operator_name) and not replace:
+            raise Conflict("Another person has the conversation; `replace` takes it from them.", code="taken_over")
         widget.update(tenant_id, connection, conversation.id, operator_name=operator_name, person_requested_at=None)
         turns = widget.list_turns(tenant_id, connection, conversation.id)
         stopped = [turn for turn in turns if turn.status == "answering"]

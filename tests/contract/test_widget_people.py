@@ -34,8 +34,8 @@ def read(account: Account, conversation_id: str) -> dict[str, Any]:
     return dict(get_described(account, ONE.format(conversation_id=conversation_id), described_as=ONE))
 
 
-def take_over(account: Account, conversation_id: str, name: str = "Анна") -> httpx2.Response:
-    return account.post(f"{LIST}/{conversation_id}/takeover", json={"operator_name": name})
+def take_over(account: Account, conversation_id: str, name: str = "Анна", **more: bool) -> httpx2.Response:
+    return account.post(f"{LIST}/{conversation_id}/takeover", json={"operator_name": name, **more})
 
 
 def test_an_operator_takes_a_conversation_over_and_gives_it_back(page: Page) -> None:
@@ -69,7 +69,7 @@ def test_what_an_operator_says_has_the_name_of_who_says_it(page: Page) -> None:
     page.ask(token, "Hello")
     conversation_id = only_conversation(account)["id"]
     take_over(account, conversation_id, "Анна")
-    take_over(account, conversation_id, "Борис")
+    take_over(account, conversation_id, "Борис", replace=True)
 
     def say(**body: str) -> httpx2.Response:
         return account.post(f"{LIST}/{conversation_id}/messages", json={"text": "Yes", **body})
@@ -94,6 +94,18 @@ def test_a_takeover_stops_the_answer_in_work_and_nothing_is_charged(
     assert (last[1], last[2]["handed_over"]) == ("done", True)
     assert page.conversation(token) == [("visitor", "Hello")]
     assert (page.statuses(token), charges(page.account)) == (["kept"], 0)
+
+
+def test_nobody_takes_a_conversation_from_a_colleague_by_accident(page: Page) -> None:
+    account, token = page.account, page.visitor()
+    page.ask(token, "Hello")
+    conversation_id = only_conversation(account)["id"]
+    for _ in range(2):  # the same one again, as after an answer that was lost
+        assert take_over(account, conversation_id).status_code == 200
+    refused = take_over(account, conversation_id, "Борис")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "taken_over")
+    assert read(account, conversation_id)["operator_name"] == "Анна"
+    assert take_over(account, conversation_id, "Борис", replace=True).json()["operator_name"] == "Борис"
 
 
 def test_a_deleted_chats_conversations_stay_and_lists_take_an_id(page: Page) -> None:

@@ -108,8 +108,9 @@ def test_a_visitor_who_waits_is_answered_and_given_back(
     page.get_by_role("textbox", name="Your name").fill("Anna")
     page.get_by_role("button", name="Take over").click()
     page.get_by_role("textbox", name="Your answer").fill("I call you now.")
-    taken = account.post(f"/public/v1/conversations/{waiting}/takeover", json={"operator_name": "Boris"})
-    assert taken.status_code == 200  # a colleague; what Anna says stays hers
+    colleague = {"operator_name": "Boris", "replace": True}
+    taken = account.post(f"/public/v1/conversations/{waiting}/takeover", json=colleague)
+    assert taken.status_code == 200  # what Anna says stays hers
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("article").filter(has_text="Anna")).to_contain_text("I call you now.")
     expect(page.get_by_role("textbox", name="Your answer")).to_have_value("")
