@@ -67,7 +67,7 @@ def main() -> int:
             keys = make_keys(server, account.tenant_id)
             ours = Served("parley serve", server.process.pid, server.port, keys)
             holds = [
-                side_by_side(server.data_dir, keys, filled, max(rounds // PAIRS + 1, 1)),
+                side_by_side(server.data_dir, keys, filled, rounds // PAIRS + 1),
                 one_client(ours, filled, rounds),
                 over_all(ours, company, filled, space_id, document_ids[0]),
             ]

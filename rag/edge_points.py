@@ -11,8 +11,8 @@ from rag.edge_shards import EdgeShards
 from rag.index import DENSE, TERMS, TEXT
 from rag.kept_points import KeptPoint, kept_point, rows_of
 
-_AT_ONCE = 32
-"""See `rag/qdrant_edge_index.py`."""
+# qdrant-edge holds the GIL while it writes: some 3 ms for so many.
+_BATCH_POINTS = 32
 
 
 class EdgePoints:
@@ -38,15 +38,19 @@ class EdgePoints:
         return {str(record.id): _read(record) for record in records}
 
     def put(self, tenant_id: str, points: Sequence[KeptPoint]) -> None:
-        if not points:
-            return
-        prepared = [_written(point) for point in points]
-        with self._shards.writing(tenant_id, create=True) as writer:
-            assert writer is not None
-            for start in range(0, len(prepared), _AT_ONCE):
-                batch = prepared[start : start + _AT_ONCE]
-                writer.apply(edge.UpdateOperation.upsert_points(batch), len(batch))
-            writer.shard.flush()
+        upsert(self._shards, tenant_id, [_written(point) for point in points])
+
+
+def upsert(shards: EdgeShards, tenant_id: str, points: list[edge.Point]) -> None:
+    """They are on the disk once this returned."""
+    if not points:
+        return
+    with shards.writing(tenant_id, create=True) as writer:
+        assert writer is not None
+        for start in range(0, len(points), _BATCH_POINTS):
+            batch = points[start : start + _BATCH_POINTS]
+            writer.apply(edge.UpdateOperation.upsert_points(batch), len(batch))
+        writer.shard.flush()
 
 
 def _read(record: edge.Record) -> KeptPoint:

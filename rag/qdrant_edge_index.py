@@ -10,7 +10,7 @@ from uuid import UUID
 import qdrant_edge as edge
 
 from rag.edge_maintenance import EdgeMaintenance
-from rag.edge_points import EdgePoints
+from rag.edge_points import EdgePoints, upsert
 from rag.edge_queries import HybridSearch, dense_query, edge_filter, idf_from, idf_requests, term_params, term_query
 from rag.edge_shards import EdgeShards
 from rag.folder_lock import FolderLock
@@ -39,8 +39,6 @@ from rag.index import (
 from rag.kept_points import KeptPoints
 from rag.text_terms import query_terms
 
-# qdrant-edge holds the GIL while it writes: some 3 ms for so many.
-_BATCH_POINTS = 32
 _BATCH_IDS = 1_000
 _COMPLETE = "complete"
 
@@ -66,15 +64,7 @@ class EdgeIndex:
         self.points: KeptPoints = EdgePoints(self._shards)
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
-        if not points:
-            return
-        prepared = [self._prepare(point) for point in points]
-        with self._shards.writing(tenant_id, create=True) as writer:
-            assert writer is not None
-            for start in range(0, len(prepared), _BATCH_POINTS):
-                batch = prepared[start : start + _BATCH_POINTS]
-                writer.apply(edge.UpdateOperation.upsert_points(batch), len(batch))
-            writer.shard.flush()
+        upsert(self._shards, tenant_id, [self._prepare(point) for point in points])
 
     def set_payload(self, tenant_id: str, ids: Collection[str], values: Mapping[str, Value]) -> None:
         changed, wanted = changed_payload(values), [*ids]

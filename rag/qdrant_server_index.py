@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 
 from qdrant_client import QdrantClient, models
@@ -160,7 +161,8 @@ class ServerIndex:
         terms = query_terms(query_text)
         if filter.matches_nothing or limit <= 0 or (vector is None and not terms):
             return Candidates([], {}, 0)
-        requests = hybrid_requests(tenant_id, vector, terms, filter, limit, self._dense_params)
+        asking = partial(hybrid_requests, tenant_id, vector, terms, dense_params=self._dense_params)
+        requests = asking(filter, limit)
         answers = self._batch([*requests.values(), *idf_requests(tenant_id, terms)])
         scores: dict[str, dict[str, float]] = {DENSE: {}, TERMS: {}}
         scores |= {name: scores_by_id(answer) for name, answer in zip(requests, answers, strict=False)}
@@ -168,9 +170,7 @@ class ServerIndex:
         # What only one of the two found still has a score by the other; asked for rather than guessed.
         lacking = {DENSE: bm25.keys() - cosine.keys(), TERMS: cosine.keys() - bm25.keys() if bm25 else set()}
         missing = {
-            name: hybrid_requests(tenant_id, vector, terms, Filter(point_ids=tuple(ids)), len(ids), self._dense_params)[
-                name
-            ]
+            name: asking(Filter(point_ids=tuple(ids)), len(ids))[name]
             for name, ids in lacking.items()
             if ids and name in requests
         }

@@ -19,9 +19,27 @@ from store import camera_streams
 from store.ids import new_id
 from tests.support.clips import write_clip
 from tests.support.mjpeg import mjpeg_camera
-from tests.support.server import RunningServer
+from tests.support.server import Account, RunningServer
 
 WAIT_S = 240.0  # a machine that has much else to do looks seldom
+
+
+def started(running: RunningServer, account: Account, *options: str) -> subprocess.Popen[str]:
+    """The command; `options` may begin with the address of a camera that is there."""
+    command = [sys.executable, "-m", "api.command_line", "vision", "demo", *options]
+    return subprocess.Popen(
+        [*command, "--tenant", account.tenant_id, "--json"],
+        env=running.environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_signals,
+    )
+
+
+def hear_signals() -> None:
+    """Whoever runs the tests, as a shell in the background, may not be told of interrupts and hangups."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def test_parcels_on_a_belt_are_read_by_the_server(tmp_path: Path) -> None:
@@ -29,13 +47,7 @@ def test_parcels_on_a_belt_are_read_by_the_server(tmp_path: Path) -> None:
     try:
         account = running.start().new_client(f"belt {new_id()}")
         account.add_money("1000")
-        command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--tenant", account.tenant_id]
-        with subprocess.Popen(
-            [*command, "--port", "0", "--seconds", str(WAIT_S), "--json"],
-            env=running.environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as demo:
+        with started(running, account, "--port", "0", "--seconds", str(WAIT_S)) as demo:
             try:
                 deadline = time.monotonic() + WAIT_S
                 texts: list[str] = []
@@ -53,7 +65,7 @@ def test_parcels_on_a_belt_are_read_by_the_server(tmp_path: Path) -> None:
                     time.sleep(0.3)
                     (stream,) = account.get("/vision/v1/streams").json()["items"]
             finally:
-                demo.send_signal(2)
+                demo.send_signal(signal.SIGINT)
                 said = demo.communicate(timeout=60)[0]
         assert json.loads(said)["stream_id"] == stream["id"]
         assert len(texts) == len(set(texts)), "each code of each parcel once"
@@ -67,16 +79,7 @@ def test_whatever_ends_it_takes_the_camera_back(tmp_path: Path, number: signal.S
     running = RunningServer(tmp_path / "data")
     try:
         account = running.new_client("ended")
-        command = [sys.executable, "-m", "api.command_line", "vision", "demo", "--tenant", account.tenant_id]
-        with subprocess.Popen(
-            [*command, "--port", "0", "--json"],
-            env=running.environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(
-                number, signal.SIG_DFL
-            ),  # whoever runs the tests may not be told of hangups
-        ) as demo:
+        with started(running, account, "--port", "0") as demo:
             try:
                 assert demo.stdout is not None
                 assert demo.stdout.readline(), "it says what it registered"
@@ -121,13 +124,7 @@ def test_a_camera_that_speaks_mjpeg_is_watched_and_its_password_is_not_shown(tmp
         account.add_money("1000")
         with mjpeg_camera() as url:
             address = url.replace("//", "//viewer:s3cret@") + "/mjpeg?token=s3cret"
-            command = [sys.executable, "-m", "api.command_line", "vision", "demo", address]
-            with subprocess.Popen(
-                [*command, "--tenant", account.tenant_id, "--json"],
-                env=running.environment,
-                stdout=subprocess.PIPE,
-                text=True,
-            ) as demo:
+            with started(running, account, address) as demo:
                 try:
                     deadline = time.monotonic() + WAIT_S
                     while not (seen := account.get("/vision/v1/streams").json()["items"]) or not seen[0]["width"]:
@@ -135,7 +132,7 @@ def test_a_camera_that_speaks_mjpeg_is_watched_and_its_password_is_not_shown(tmp
                         assert demo.poll() is None
                         time.sleep(0.3)
                 finally:
-                    demo.send_signal(2)
+                    demo.send_signal(signal.SIGINT)
                     said = demo.communicate(timeout=60)[0]
         assert (seen[0]["width"], seen[0]["height"]) == (160, 120)
         assert seen[0]["rtsp_url"] == json.loads(said)["rtsp_url"] == f"{url}/mjpeg"
