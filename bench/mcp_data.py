@@ -23,6 +23,7 @@ from store.speakers import communication_speakers, name_key, speakers
 from store.transcriptions import transcription_tasks
 
 BATCH = 5_000
+REFRESHED_AT_ONCE = 10_000
 DEPARTMENTS = ("Продажи", "Поддержка", "Доставка", "Бухгалтерия", "Удержание")
 _STAFF_NAMES = ("Анна", "Борис", "Вера", "Глеб", "Дина", "Егор", "Жанна", "Захар", "Инна", "Кирилл")
 _CLIENT_NAMES = ("Олег", "Полина", "Роман", "Софья", "Тимур", "Ульяна", "Фёдор", "Эмма", "Юрий", "Яна")
@@ -66,11 +67,12 @@ def fill(database: Database, tenant_id: str, company: Company | None = None) -> 
             for table, made in rows.items():
                 insert_rows(connection, table, made)
     ids = [made_id(tenant_id, Made.COMMUNICATION, number) for number in range(company.communications)]
-    with database.write() as connection:
-        refresh(connection, [(tenant_id, id_) for id_ in ids])
-    if not database.is_sqlite:  # where nothing but a server of its own would do so
+    for first in range(0, len(ids), REFRESHED_AT_ONCE):
         with database.write() as connection:
-            connection.execute(sa.text("ANALYZE"))
+            refresh(connection, [(tenant_id, id_) for id_ in ids[first : first + REFRESHED_AT_ONCE]])
+        if not database.is_sqlite:  # without statistics of what grows here, each batch would read all before it
+            with database.write() as connection:
+                connection.execute(sa.text("ANALYZE"))
     return Filled(ids[::-1], maker.clients, maker.staff, long_call_id=ids[-1])
 
 
