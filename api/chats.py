@@ -27,7 +27,16 @@ MOST_MESSAGES_PER_DAY = 1_000_000
 _SHOWN_CHARACTERS = 200
 _SPACE_FIELDS = ("default_space_ids", "site_space_ids")
 
-ToolName = Literal["search_documents", "list_kb_spaces", "search_communications", "get_communication", "search_memory"]
+ToolName = Literal[
+    "search_documents",
+    "list_kb_spaces",
+    "search_communications",
+    "get_communication",
+    "search_memory",
+    "search_speakers",
+    "search_commitments",
+    "rank_signals",
+]
 SiteToolName = Literal["search_communications", "get_communication"]
 Language = Literal["ru", "en"]
 Scheme = Literal["auto", "light", "dark"]

@@ -6,17 +6,19 @@ import threading
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import anyio.to_thread
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from chat.contract import Engine, Event, Message, Passage, PassageKind
+from chat.contract import Engine, Event, Message, Passage, PassageKind, Records
 from chat.contract import ToolError as ChatToolError
 from chat.engines import choose_engine
 from chat.likeness import Likeness
 from chat.spent import Spent
+from chat.stored_records import StoredRecords
 from ingest.workshop import Workshop
 from mcp_server.call_log import Caller, CallLog
 from mcp_server.readable import with_quoted_named
@@ -35,7 +37,14 @@ PASSAGES_A_SEARCH = 8
 DOCUMENT_TOOLS = ("search_documents", "list_kb_spaces")
 SITE_TOOLS = ("search_communications", "get_communication")
 """What the owner of a chat may open to visitors beside documents."""
-CHAT_TOOLS = (*DOCUMENT_TOOLS, *SITE_TOOLS, "search_memory")
+CHAT_TOOLS = (
+    *DOCUMENT_TOOLS,
+    *SITE_TOOLS,
+    "search_memory",
+    "search_speakers",
+    "search_commitments",
+    "rank_signals",
+)
 """All that a chat of the company's own people can have."""
 OWN_CHANNEL = "widget"
 
@@ -176,6 +185,17 @@ class _ToolBox:
         """The best passages of everything that this conversation may see."""
         arguments = {"query": query[:1000], "limit": PASSAGES_A_SEARCH}
         return await anyio.to_thread.run_sync(self._retrieve_now, arguments)
+
+    async def promises(self, name: str, *, overdue: bool) -> Records:
+        return await anyio.to_thread.run_sync(lambda: self._records().promises(name, overdue=overdue))
+
+    async def complaints(self) -> Records:
+        return await anyio.to_thread.run_sync(lambda: self._records().complaints())
+
+    def _records(self) -> StoredRecords:
+        there = {tool.name for tool in self._registry.list_tools(self._scope.tenant)}
+        call = partial(self._call_now, self._searching)
+        return StoredRecords(self._searching, call, there.intersection(self._scope.tools))
 
     def _retrieve_now(self, arguments: dict[str, Any]) -> list[Passage]:
         passages: list[Passage] = []

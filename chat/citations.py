@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chat.contract import Passage
+from rag.prompt_data import without_unseen
 from rag.text_terms import terms
 
 # What counts as a citation wherever one is read, looked past or made harmless. Its group is the numbers.
@@ -16,9 +17,20 @@ _SPACED = re.compile(rf"(?P<blank>(?:(?<=[\]］】])[,;，；、])?[ \t\u00a0]{{
 _UNDECIDED = re.compile(r"[ \t\u00a0]{0,8}(?:[\[［【][\[［【\]］】\d\s,;，；、]{0,80})?$")
 _CLOSING = frozenset('.,;:!?…»”")')
 _LEAST_OVERLAP = 0.5
+_MARKUP = re.compile(r"([\[\]<`\\])")
 _SENTENCE = re.compile(
     rf".*?[.!?…]+[»\")*]*(?:\s*{CITATION.pattern})*[.!?]?\s+(?=[^\s\[［【])|.*?\n+(?=[^\s\[［【])", re.DOTALL
 )
+
+
+def escape(text: str) -> str:
+    """Text of a source, so that its links, citations, pictures and tags are shown and not obeyed."""
+    return _MARKUP.sub(r"\\\1", CITATION.sub(_without_wide_brackets, without_unseen(text)))
+
+
+def _without_wide_brackets(citation: re.Match[str]) -> str:
+    """Markdown has no escape for them, and readers take them for a citation's."""
+    return citation[0] if (citation[0][0], citation[0][-1]) == ("[", "]") else f"({citation[1]})"
 
 
 class Citations:

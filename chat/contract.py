@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from rag.language_model import TokenUsage
@@ -94,6 +95,29 @@ Scorer = Callable[[Sequence[str], Sequence[str]], Awaitable[Sequence[Sequence[fl
 """Cosine similarities: a row for each query, in it one for each text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What analysis noted in a conversation, and the passage that leads there. `label` is the signal of a complaint;
+    `by` who made a promise, where that is known."""
+
+    text: str
+    passage: Passage
+    label: str = ""
+    by: str = ""
+    due: date | None = None
+    is_overdue: bool = False
+    is_done: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Some records in the order of a list, and whether it has more. `person` is whom they are about, "" for anybody."""
+
+    items: list[Record]
+    has_more: bool
+    person: str = ""
+
+
 class ToolError(Exception):
     """A tool call that did not work. The message is fed back to the model."""
 
@@ -107,6 +131,15 @@ class ToolBox(Protocol):
 
     async def call(self, name: str, arguments: dict[str, Any]) -> tuple[str, list[Passage]]:
         """The result as JSON text, and the passages in it. Checks the arguments. Raises ToolError or ParleyError."""
+        ...
+
+    async def promises(self, name: str, *, overdue: bool) -> Records:
+        """What was promised by or to the person of that name, or with "" what is not done yet, newest first. `overdue`:
+        only what is, the longest overdue first. None where nobody is called so, or the chat may not look."""
+        ...
+
+    async def complaints(self) -> Records:
+        """What customers of late were unhappy about, newest first; none where the chat may not look."""
         ...
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from chat.citations import CITATION, Citations
+from chat.citations import Citations, escape
 from chat.contract import Done, Event, Message, Passage, Retrieve, Scorer, Status, Text, ToolBox, Usage
 from chat.evidence import Extract, RelevanceRule, best_extracts, find_evidence
 from chat.language import PHRASES, Language, Phrases, language_of
+from chat.records import told_by_records
 from chat.spent import Spent
-from rag.prompt_data import without_unseen
 
 MAX_SOURCES = 3
 SECOND_SOURCE_SHARE = 0.7
 _LINE_MARK = re.compile(r"^\s*(?:#{1,6}|[-*•])\s+")
-_MARKUP = re.compile(r"([\[\]<`\\])")
 
 
 class ExtractiveEngine:
@@ -36,9 +35,13 @@ class ExtractiveEngine:
         instructions: str = "",
         spent: Spent | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """See `Engine.answer`. Tools and instructions are not used."""
+        """See `Engine.answer`. Of the tools only records are used, and instructions are not."""
         yield Status("search")
         language = language_of(question, history)
+        if told := await told_by_records(question, history, language, tools):
+            yield Text(told.markdown)
+            yield told
+            return
         query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         extracts = await best_extracts(query, passages, self._scorer)
         if not extracts:
@@ -69,16 +72,6 @@ def quote(extracts: Sequence[Extract], language: Language, citations: Citations)
         separator = "\n\n" if pieces else ""
         pieces.append(f"{separator}{heading}\n\n{body} {citations.cite(passage)}")
     return pieces
-
-
-def escape(text: str) -> str:
-    """Text of a source, so that its links, citations, pictures and tags are shown and not obeyed."""
-    return _MARKUP.sub(r"\\\1", CITATION.sub(_without_wide_brackets, without_unseen(text)))
-
-
-def _without_wide_brackets(citation: re.Match[str]) -> str:
-    """Markdown has no escape for them, and readers take them for a citation's."""
-    return citation[0] if (citation[0][0], citation[0][-1]) == ("[", "]") else f"({citation[1]})"
 
 
 def _unmarked(line: str) -> str:

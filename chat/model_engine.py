@@ -13,6 +13,7 @@ from chat.contract import Done, Event, Message, Retrieve, Scorer, Status, Text, 
 from chat.evidence import RelevanceRule, find_evidence
 from chat.language import PHRASES, language_of
 from chat.local_answer import answer_locally
+from chat.records import told_by_records
 from chat.spent import Spent
 from rag.language_model import LanguageModel
 
@@ -45,6 +46,10 @@ class ModelEngine:
         spent = spent or Spent()
         yield Status("search")
         language = language_of(question, history)
+        if self._model.is_local and (told := await told_by_records(question, history, language, tools)):
+            yield Text(told.markdown)
+            yield told
+            return
         query, passages = await find_evidence(question, history, retrieve, self._rule, self._scorer)
         if tools is not None and (not tools.schemas() or not await self._model.supports_tools()):
             tools = None

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
+from chat.contract import Records
 from chat.engines import Done, Engine, Event, Message, Passage, Text, ToolBox, ToolError
 
 DELIVERY = Passage(
@@ -62,7 +63,16 @@ class Tools:
 
     found: Sequence[Passage] = ()
     listed: Sequence[str] = ()
+    records: Records = field(default_factory=lambda: Records([], has_more=False))
     calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    async def promises(self, name: str, *, overdue: bool) -> Records:
+        self.calls.append(("promises", {"name": name, "overdue": overdue}))
+        return self.records
+
+    async def complaints(self) -> Records:
+        self.calls.append(("complaints", {}))
+        return self.records
 
     def schemas(self) -> list[Mapping[str, Any]]:
         parameters = {"type": "object", "properties": {"query": {"type": "string"}}}

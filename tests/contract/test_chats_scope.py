@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from accounts.tariffs import Change, new_version
+from chat.agent import CHAT_TOOLS
 from mcp_server.tools.communications import SearchCommunications
 from mcp_server.tools.shapes import make_cursor
 from store import chats, communications, index_work
@@ -24,7 +25,7 @@ from tests.contract.site_page import Page
 from tests.support.scripted_model import MODEL, ScriptedModel, Turn
 from tests.support.server import Account, RunningServer
 
-ALL = {"search_documents", "list_kb_spaces", "search_communications", "get_communication", "search_memory"}
+ALL = set(CHAT_TOOLS)
 DOCUMENTS = {"search_documents", "list_kb_spaces"}
 WAIT_S = 120.0
 

@@ -67,7 +67,7 @@ export const texts: Texts<AskTexts> = {
     suggested: [
       "What did we promise our customers?",
       "What do customers complain about?",
-      "Which prices were asked for?",
+      "Which promises are overdue?",
     ],
     suggestedAbout: ["What was agreed?", "What did the customer ask for?", "What happens next, and when?"],
     conversation: "Questions and answers",
@@ -114,7 +114,7 @@ export const texts: Texts<AskTexts> = {
     beginText: "Кто что обещал, чем недовольны клиенты, что сказано в правилах. Номера в ответе ведут к источникам.",
     beginAbout: "Что вы хотите узнать об этом разговоре?",
     beginAboutText: "Номера в ответе ведут к словам, на которых он основан.",
-    suggested: ["Что мы обещали клиентам?", "На что жалуются клиенты?", "О каких ценах спрашивали?"],
+    suggested: ["Что мы обещали клиентам?", "На что жалуются клиенты?", "Какие обещания просрочены?"],
     suggestedAbout: ["О чём договорились?", "О чём просил клиент?", "Что дальше и когда?"],
     conversation: "Вопросы и ответы",
     you: "Вы спросили",

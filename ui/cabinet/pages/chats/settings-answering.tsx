@@ -7,7 +7,16 @@ import type { Draft } from "./kinds";
 import type { FieldsProps } from "./settings-tab";
 import { settingsTexts } from "./settings-texts";
 
-const TOOLS = ["search_documents", "list_kb_spaces", "search_communications", "get_communication", "search_memory"];
+const TOOLS = [
+  "search_documents",
+  "list_kb_spaces",
+  "search_communications",
+  "get_communication",
+  "search_memory",
+  "search_speakers",
+  "search_commitments",
+  "rank_signals",
+];
 const OWN = "own";
 
 export function AboutFields({ draft, onChange, wrong, wasDefault }: FieldsProps & { wasDefault: boolean }) {
