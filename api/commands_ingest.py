@@ -97,8 +97,6 @@ def _ingest(
         info = pool.run(probe, path)
     except (Undecodable, ChildError):
         return {"state": "skipped: neither a known document nor audio"}
-    if space:
-        return _ingest_document(database, blobs, tenant_id, path, space)
     task_id = new_id()
     key = f"{tenant_id}/audio/{task_id}"
     blobs.put_file(key, path)

@@ -6,6 +6,7 @@ contract's tests hold each answer against its description.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -313,8 +314,13 @@ def _turn(idx: int, item: ContentItem) -> dict[str, Any]:
         "label": item.label,
         "start_ms": item.start_ms,
         "end_ms": item.end_ms,
-        "media": [{name: media.get(name) for name in _MEDIA_FIELDS} for media in item.media],
+        "media": [_known(media) for media in item.media],
     }
+
+
+def _known(media: Mapping[str, Any]) -> dict[str, Any]:
+    """What nobody told of it is left out."""
+    return {name: media[name] for name in _MEDIA_FIELDS if media.get(name) is not None}
 
 
 def _evaluation(found: Evaluation) -> dict[str, Any]:

@@ -191,11 +191,12 @@ def _limit(services: Services, request: Request, chat: Chat | None, kind: str, n
 
 
 def _check_origin(services: Services, request: Request, tenant: Tenant, chat: Chat) -> None:
-    """A browser says on which page it runs; a GET of the same origin says nothing, and may."""
+    """A browser says on which page it runs, but for a GET from a page of this server: that one is of its own origin."""
+    own = own_origins(services.settings)
+    allowed = set(chat.allowed_origins or tenant.widget_origins) or own
     origin = request.headers.get("origin")
-    if origin is None and request.method == "GET":
-        return
-    if origin not in (chat.allowed_origins or tenant.widget_origins or own_origins(services.settings)):
+    is_allowed = bool(own & allowed) if origin is None and request.method == "GET" else origin in allowed
+    if not is_allowed:
         _note(services, request, chat, "origin")
         raise NotPermitted("The chat may not be used from this page.", code="origin_not_allowed")
 

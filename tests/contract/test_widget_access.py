@@ -81,6 +81,13 @@ def test_a_chats_own_pages_stand_in_place_of_the_accounts(account: Account, open
     assert refusals(account) == [("origin", OTHER)]
 
 
+def test_a_page_that_says_no_origin_is_the_servers_own(account: Account, open_page: Callable[..., Page]) -> None:
+    page = open_page(account, None)
+    assert page.call("GET", CONFIG, params={"key": page.public_key}).status_code == 200
+    set_account(account, widget_origins=[SHOP])
+    assert page.call("GET", CONFIG, params={"key": page.public_key}).status_code == 403
+
+
 def test_browsers_on_other_sites_may_read_the_answers(account: Account, open_page: Callable[..., Page]) -> None:
     set_chat(account, allowed_origins=[SHOP])
     page = open_page(account, SHOP)

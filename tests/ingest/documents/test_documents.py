@@ -151,14 +151,14 @@ def test_a_deleted_document_is_taken_out_of_the_index_whole(house: House) -> Non
     assert house.ids(document) == set()
 
 
-def test_a_recording_is_a_call_unless_a_space_is_named(house: House, blobs: Blobs, tmp_path: Path) -> None:
-    path = tmp_path / "talk.wav"
-    path.write_bytes(wav(tone(1.0)))
+def test_recordings_become_calls_and_documents_go_into_the_space(house: House, blobs: Blobs, tmp_path: Path) -> None:
+    recording, document = tmp_path / "talk.wav", tmp_path / "rules.md"
+    recording.write_bytes(wav(tone(1.0)))
+    document.write_text("# Rules\n\nThe shop opens at nine.\n")
     money: dict[str, Any] = {"amount_micro": 10**9, "source": "test", "source_ref": None, "description": "test"}
     with house.database.write() as connection:
         ledger.credit(house.tenant_id, connection, key="test", **money)
-    (as_call,) = ingest_files(house.settings, [path], house.tenant_id, None)
-    (as_document,) = ingest_files(house.settings, [path], house.tenant_id, "Talks")
+    as_call, as_document = ingest_files(house.settings, [recording, document], house.tenant_id, "Talks")
     assert (as_call["as"], as_document["as"]) == ("call", "document")
     assert stored(house, blobs) == [f"{house.tenant_id}/documents/{as_document['id']}"]
     assert noted(house) == set()
