@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ingest.vision import watch as watch_module
 from ingest.vision import worker as worker_module
 from ingest.vision.capture import Capture, Status
 from ingest.vision.detector import DetectorDied
@@ -43,7 +44,7 @@ class Pictures:
         if not number:
             self._watch.stop()
             return None
-        return SimpleNamespace(number=number, arrived_s=arrived_s)
+        return SimpleNamespace(number=number, undecoded=0, arrived_s=arrived_s)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +236,23 @@ class Watched:
             self.watch._look(cast(Frame, frame), self.gate)
 
     def report(self) -> tuple[Health, bytes | None]:
-        self.watch._report(Status("online", "", BEGIN))
+        self.watch._report(Status("online", "", BEGIN, latency_ms=40.0))
         return self.store.reports[-1]
+
+
+def test_the_latency_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    now = [watched.began_s + 5]
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watched.look(2)  # some seconds after they came: the detector had to begin
+    assert watched.report()[0].latency_ms > 4000
+    now[0] += 9
+    watched.look()
+    assert watched.report()[0].latency_ms > 4000
+    now[0] += 2
+    assert watched.report()[0].latency_ms > 10_000, "the first ones are forgotten"
+    now[0] += 20
+    assert watched.report()[0].latency_ms == 40.0, "nothing moves: that of the camera's pictures"
 
 
 def test_an_event_is_stored_before_the_rest_of_its_picture_is_looked_at() -> None:
