@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 
+from ingest.vision.recorder import WIDEST
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked
 
 _MOST = 8
-"""Pictures that one stream holds so, of a few megabytes each; things seen in the same one share it."""
+"""Pictures that one stream holds so, of three megabytes each at most; things seen in the same one share it."""
 
 Image = npt.NDArray[np.uint8]
 
@@ -25,7 +27,8 @@ class _Kept:
 
 
 class KeptPictures:
-    """By the event that is told later, and the track's number. Height x width x 3, RGB."""
+    """By the event that is told later, and the track's number. Height x width x 3, RGB; boxes are those of the whole
+    frame, though its picture may be kept as small as it will be stored."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[EventType, int], _Kept] = {}
@@ -34,12 +37,14 @@ class KeptPictures:
         """In which these are seen now."""
         for each in tracked:
             self._keep((told, each.number), _Kept(image, each.box, 0.0))
+        self._shrink_all_but(image)
 
     def best(self, told: EventType, thing: Tracked, image: Image, quality: float) -> None:
         """Kept unless it was seen better before; the more `quality`, the better."""
         before = self._kept.get((told, thing.number))
         if before is None or quality > before.quality:
             self._keep((told, thing.number), _Kept(image, thing.box, quality))
+            self._shrink_all_but(image)
 
     def shown(self, finding: Finding, image: Image) -> tuple[Finding, Image]:
         """The finding with the picture kept of its thing, and where it is in that; with `image` where none is, or only
@@ -52,3 +57,14 @@ class KeptPictures:
         self._kept[key] = kept
         while len({id(each.image) for each in self._kept.values()}) > _MOST:
             del self._kept[next(iter(self._kept))]
+
+    def _shrink_all_but(self, newest: Image) -> None:
+        """The newest is mostly replaced by the next one: it is not worth the work."""
+        small: dict[int, Image] = {}
+        for key, kept in self._kept.items():
+            image = kept.image
+            if image is not newest and image.shape[1] > WIDEST:
+                if id(image) not in small:
+                    size = WIDEST, round(image.shape[0] * WIDEST / image.shape[1])
+                    small[id(image)] = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8)
+                self._kept[key] = replace(kept, image=small[id(image)])
