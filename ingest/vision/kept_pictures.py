@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import cv2
 import numpy as np
@@ -23,7 +24,8 @@ Image = npt.NDArray[np.uint8]
 class _Kept:
     image: Image
     box: Box
-    quality: float
+    seen_at: datetime | None = None  # where that is the event's time
+    quality: float = 0.0
 
 
 class KeptPictures:
@@ -36,21 +38,23 @@ class KeptPictures:
     def newest(self, told: EventType, tracked: Sequence[Tracked], image: Image) -> None:
         """In which these are seen now."""
         for each in tracked:
-            self._keep((told, each.number), _Kept(image, each.box, 0.0))
+            self._keep((told, each.number), _Kept(image, each.box))
         self._shrink_all_but(image)
 
-    def best(self, told: EventType, thing: Tracked, image: Image, quality: float) -> None:
-        """Kept unless it was seen better before; the more `quality`, the better."""
+    def best(self, told: EventType, thing: Tracked, image: Image, seen_at: datetime, quality: float) -> None:
+        """Kept unless it was seen better before; the more `quality`, the better. The event will be one of then."""
         before = self._kept.get((told, thing.number))
         if before is None or quality > before.quality:
-            self._keep((told, thing.number), _Kept(image, thing.box, quality))
+            self._keep((told, thing.number), _Kept(image, thing.box, seen_at, quality))
             self._shrink_all_but(image)
 
-    def shown(self, finding: Finding, image: Image) -> tuple[Finding, Image]:
-        """The finding with the picture kept of its thing, and where it is in that; with `image` where none is, or only
-        from long ago."""
+    def shown(self, finding: Finding, image: Image, seen_at: datetime) -> tuple[Finding, Image, datetime]:
+        """The finding with the picture kept of its thing, where it is in that, and the event's time; with `image` and
+        `seen_at` where none is, or only from long ago."""
         kept = None if finding.number is None else self._kept.pop((finding.type, finding.number), None)
-        return (finding, image) if kept is None else (replace(finding, box=kept.box), kept.image)
+        if kept is None:
+            return finding, image, seen_at
+        return replace(finding, box=kept.box), kept.image, kept.seen_at or seen_at
 
     def _keep(self, key: tuple[EventType, int], kept: _Kept) -> None:
         self._kept.pop(key, None)  # the dict's order is that of the pictures

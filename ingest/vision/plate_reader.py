@@ -8,6 +8,7 @@ shown: such a text needs the word of both.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,7 +45,7 @@ _RUSSIAN = tuple(number for number, form in enumerate(FORMATS) if form.country =
 
 
 class PlateReader:
-    """Not for several threads. `detector_path`: of a YOLO network for plates. Raises NetworkUnusable where that is
+    """May be used from any thread. `detector_path`: of a YOLO network for plates. Raises NetworkUnusable where that is
     none, FileNotFoundError where the file of another network is missing."""
 
     def __init__(self, detector_path: Path, ru_ocr_path: Path | None = None, threads: int = 1) -> None:
@@ -52,6 +53,7 @@ class PlateReader:
         self._lines = LineReader(threads)
         self._russian = RussianReader(ru_ocr_path, threads) if ru_ocr_path is not None else None
         self._texts: TextFinder | None = None
+        self._opening = threading.Lock()
         self._threads = threads
 
     def find(self, image: Pixels, confidence: float = PLATE_CONFIDENCE) -> Boxes:
@@ -80,14 +82,14 @@ class PlateReader:
             seen.append(max(options, key=_clearness))
         return seen
 
-    def read_container(self, image: Pixels, box: Box) -> PlateReading | None:
-        """The number on a container (ISO 6346) inside a box; None where none is read whose check digit fits."""
+    def read_container(self, image: Pixels, box: Box) -> list[PlateReading]:
+        """The number on a container (ISO 6346) inside a box; nothing where none is read whose check digit fits."""
         crop = cut_out(image, box)
         if crop is None:
-            return None
-        if self._texts is None:
-            self._texts = TextFinder(self._threads)
-        pieces = [straightened(crop, corners) for corners in self._texts.find(crop)]
+            return []
+        with self._opening:
+            finder = self._texts = self._texts or TextFinder(self._threads)
+        pieces = [straightened(crop, corners) for corners in finder.find(crop)]
         lattices = self._lines.read(pieces)
         texts = [free_text(lattice) for lattice in lattices]
         # A number stands in one line, or in two or three below each other.
@@ -97,8 +99,8 @@ class PlateReader:
                 number = read_container_number("".join(texts[some]))
                 if number is not None:
                     sure = [chance_of(*pair) for pair in zip(lattices[some], texts[some], strict=True)]
-                    return PlateReading(number, float(np.prod(sure)), kind="container")
-        return None
+                    return [PlateReading(number, float(np.prod(sure)), kind="container")]
+        return []
 
 
 def _cuts(image: Pixels, box: Sequence[float], shares: Sequence[tuple[float, float]]) -> list[Pixels]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 
 from ingest.vision.kept_pictures import Image, KeptPictures
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked
 
 BOX: Box = (3000, 1000, 3400, 1100)
+THEN = datetime(2026, 11, 23, 12, tzinfo=UTC)
 NOTHING = np.zeros((2160, 3840, 3), np.uint8)
 
 
@@ -16,7 +19,7 @@ def picture(shade: int) -> Image:
 
 
 def shown(kept: KeptPictures, number: int, told: EventType = "plate_read") -> tuple[Box | None, Image]:
-    finding, image = kept.shown(Finding(told, "A123BC77:1", 0.9, (0, 0, 1, 1), number), NOTHING)
+    finding, image, _ = kept.shown(Finding(told, "A123BC77:1", 0.9, (0, 0, 1, 1), number), NOTHING, THEN)
     return finding.box, image
 
 
@@ -24,8 +27,8 @@ def test_large_pictures_are_kept_as_small_as_they_are_stored_with_the_boxes_of_t
     kept = KeptPictures()
     both, last = picture(10), picture(30)
     for number in (1, 2):
-        kept.best("plate_read", Tracked(number, BOX, 0.9), both, 0.5)
-    kept.best("plate_read", Tracked(3, BOX, 0.9), last, 0.5)
+        kept.best("plate_read", Tracked(number, BOX, 0.9), both, THEN, 0.5)
+    kept.best("plate_read", Tracked(3, BOX, 0.9), last, THEN, 0.5)
     (box, first), (_, second) = shown(kept, 1), shown(kept, 2)
     assert box == BOX
     assert first.shape == (720, 1280, 3)
@@ -48,10 +51,10 @@ def test_who_is_seen_no_more_is_kept_small_while_others_stay() -> None:
 def test_a_worse_picture_is_no_reason_to_forget_a_better_one_and_too_many_are_not_kept() -> None:
     kept = KeptPictures()
     thing = Tracked(1, BOX, 0.9)
-    kept.best("plate_read", thing, picture(10), 0.9)
-    kept.best("plate_read", thing, picture(20), 0.5)
+    kept.best("plate_read", thing, picture(10), THEN, 0.9)
+    kept.best("plate_read", thing, picture(20), THEN, 0.5)
     assert int(shown(kept, 1)[1][0, 0, 0]) == 10
     for number in range(9):
-        kept.best("plate_read", Tracked(number, BOX, 0.9), picture(number), 0.5)
+        kept.best("plate_read", Tracked(number, BOX, 0.9), picture(number), THEN, 0.5)
     assert shown(kept, 0)[1] is NOTHING
     assert int(shown(kept, 1)[1][0, 0, 0]) == 1
