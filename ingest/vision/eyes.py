@@ -134,8 +134,9 @@ class Eyes:
         """A look that takes long, on one of few threads."""
         return self._readers.submit(look)
 
-    def read_plate(self, image: Pixels, box: Box) -> list[PlateReading]:
-        return self._use("plates", lambda: self._reader().read(image, box), [])
+    def read_plate(self, image: Pixels, box: Box, *, is_sure: bool = False) -> list[PlateReading]:
+        """`is_sure`: another picture of it was read surely."""
+        return self._use("plates", lambda: self._reader().read(image, box, is_sure=is_sure), [])
 
     def read_container(self, image: Pixels, box: Box) -> list[PlateReading]:
         return self._use("plates", lambda: self._reader().read_container(image, box), [])

@@ -18,6 +18,7 @@ from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.kept_pictures import KeptPictures
 from ingest.vision.motion import WIDTH
+from ingest.vision.plate_reader import SURE
 from ingest.vision.reading_desk import Reading, ReadingDesk
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
@@ -27,7 +28,7 @@ from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 from ingest.vision.scenarios.fire import Fire
 from ingest.vision.scenarios.intrusion import Intrusion
-from ingest.vision.scenarios.plates import PlateReading, Plates
+from ingest.vision.scenarios.plates import Plates
 from ingest.vision.scenarios.ppe import Ppe
 from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
@@ -349,8 +350,7 @@ class Scene:
         if self._plate_desk.is_free:
             largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
             self._readings |= {plate.number: self._readings.get(plate.number, 0) + 1 for plate in largest}
-            look = partial(self._read_later, self._eyes.read_plate, image)
-            self._plate_desk.begin(largest, image, frame.seen_at, look)
+            self._plate_desk.begin(largest, image, frame.seen_at, partial(self._read_plate, image))
         if unread or self._plates.misses_some:
             self._attention.stay(now_s)
         for number in ended:
@@ -366,14 +366,17 @@ class Scene:
         self._container_search.forget(gone)
         if self._container_desk.is_free:
             due = self._container_search.due(vehicles, now_s, is_told)
-            look = partial(self._read_later, self._eyes.read_container, image)
-            self._container_desk.begin(due, image, frame.seen_at, look)
+            self._container_desk.begin(due, image, frame.seen_at, partial(self._read_container, image))
         if not all(map(is_told, read)) or self._containers.misses_some:
             self._attention.stay(now_s)
         return findings
 
-    def _read_later(self, look: Callable[[Pixels, Box], list[PlateReading]], image: Pixels, thing: Tracked) -> Reading:
-        return self._eyes.later(partial(look, image, thing.box))
+    def _read_plate(self, image: Pixels, plate: Tracked) -> Reading:
+        is_sure = self._plates.confidence_of(plate.number) >= SURE
+        return self._eyes.later(lambda: self._eyes.read_plate(image, plate.box, is_sure=is_sure))
+
+    def _read_container(self, image: Pixels, vehicle: Tracked) -> Reading:
+        return self._eyes.later(lambda: self._eyes.read_container(image, vehicle.box))
 
     def _take_read(self, desk: ReadingDesk, plates: Plates, told: EventType) -> list[int]:
         """Counts what was read meanwhile; gives the numbers of the things on which something was."""

@@ -56,6 +56,7 @@ class Seeing:
         self.failing: set[str] = set()
         self.sure = [0.95]  # of each reading of a plate, and of all after them the last
         self.read: list[tuple[Any, Box]] = []
+        self.was_sure: list[bool] = []  # whether a plate was said to have been read surely, at each reading
         self.person = 1
         self.busy = False
         self.unread: list[Callable[[], None]] = []
@@ -90,8 +91,9 @@ class Seeing:
         self.plate_looks += 1
         return boxes_of(self.plate_boxes)
 
-    def read_plate(self, image: object, box: Box) -> list[PlateReading]:
+    def read_plate(self, image: object, box: Box, *, is_sure: bool) -> list[PlateReading]:
         self._check("plates")
+        self.was_sure.append(is_sure)
         self.read.append((image, box))
         sure = self.sure[min(len(self.read), len(self.sure)) - 1]
         return [PlateReading("A123BC77", sure, "RU", "LDDDLLDD")]

@@ -101,6 +101,11 @@ class Plates:
         track = self._tracks.get((number, kind))
         return track is not None and track.told is not None
 
+    def confidence_of(self, number: int) -> float:
+        """That of a plate's surest reading; 0 before the first."""
+        track = self._tracks.get((number, "plate"))
+        return max((each.confidence for each in track.readings.values()), default=0.0) if track else 0.0
+
     @property
     def misses_some(self) -> bool:
         """Whether what was told is out of view, and not for so long that it would come back as a new visit."""

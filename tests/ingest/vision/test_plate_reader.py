@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ingest.vision.plate_crops import cut_out, two_lines
 from ingest.vision.plate_lattice import ALPHABET, chance_of, formatted_texts, free_text, joined, lattice_of
 from ingest.vision.plate_lines import by_rows, ocr_file, open_run, straightened
-from ingest.vision.plate_reader import PlateReader
+from ingest.vision.plate_reader import SURE, PlateReader
 from ingest.vision.scenarios import plates
 from ingest.vision.scenarios.container_numbers import check_digit
 from ingest.vision.scenarios.findings import Finding, Tracked
@@ -168,6 +169,19 @@ def test_european_plates_are_found_and_read_and_sure_readings_are_right(reader: 
             assert best.text.replace("O", "0") == text.replace("O", "0")
     assert exact / len(frames) >= 0.6
     assert sure > 0
+
+
+@with_networks
+@pytest.mark.skipif(not (PHOTOGRAPHS / "plates-eu").is_dir(), reason="no photographs of plates here")
+def test_one_cut_confirms_what_was_read_surely_and_several_threads_read_alike(reader: PlateReader) -> None:
+    plates = [(image, box) for image, _ in labelled() for box in reader.find(image).xyxy.tolist()]
+    known = [(image, box, read[0]) for image, box in plates if (read := reader.read(image, box))]
+    sure = [each for each in known if each[2].confidence >= SURE]
+    assert len(sure) >= 10
+    with ThreadPoolExecutor(3) as threads:
+        confirmed = list(threads.map(lambda each: reader.read(each[0], each[1], is_sure=True)[0], sure))
+    assert [each.text for each in confirmed] == [reading.text for _, _, reading in sure]
+    assert min(each.confidence for each in confirmed) > 0.8
 
 
 @with_networks

@@ -228,6 +228,7 @@ def test_a_plate_is_shown_as_it_was_read_best() -> None:
     assert found.image is image
     assert found.finding.box == pytest.approx(box)
     assert len(camera.eyes.read) == 3
+    assert camera.eyes.was_sure == [False, False, True], "what was read surely is only confirmed"
 
 
 def test_nothing_waits_until_texts_are_read_and_their_events_have_the_time_of_the_picture_read() -> None:
