@@ -100,7 +100,7 @@ class _Watcher:
             if self.stop.is_set():
                 return
             now_s = number / fps
-            frame = Frame(number, datetime.now(UTC), now_s, False, picture.width, picture.height, picture)
+            frame = Frame(number, 0, datetime.now(UTC), now_s, False, picture.width, picture.height, picture)
             if not gated or gate.moves(frame.thumbnail(WIDTH), now_s) or now_s - looked_s >= seldom_s:
                 found, looked_s = detector.detect("objects", frame.image, timeout_s=60), now_s
                 tracker.step(found, now_s)

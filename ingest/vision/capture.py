@@ -92,7 +92,7 @@ class Capture:
         self._left: list[_Reader] = []
         self._frame: Frame | None = None
         self._count = 0
-        self._damaged = 0
+        self._damaged = self._undecoded = 0
         self._seen_s = time.monotonic()
         self._was_online = False
         self._measures: deque[tuple[float, float]] = deque(maxlen=_MEASURED_PICTURES)
@@ -169,7 +169,9 @@ class Capture:
             self._measures.append((now_s, latency_s))
             seen_at = datetime.now(UTC) - timedelta(seconds=latency_s)
             size = (decoded.width, decoded.height)
-            self._frame = Frame(self._count, seen_at, picture.arrived_s, picture.is_key, *size, decoded)
+            undecoded = self._undecoded + reader.pulse.undecoded
+            number = self._count + undecoded
+            self._frame = Frame(number, undecoded, seen_at, picture.arrived_s, picture.is_key, *size, decoded)
             self._set("online", "", codec=reader.pulse.codec, size=size)
             self._changed.notify_all()
 
@@ -210,6 +212,7 @@ class Capture:
         with self._changed:
             self._reader = None
             self._damaged += reader.pulse.damaged
+            self._undecoded += reader.pulse.undecoded
         reader.pulse.stop.set()
         reader.join(_LEAVE_S)
         if reader.is_alive():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -58,7 +60,9 @@ class Eyes:
     def __init__(self, detector: Detector, models: Mapping[Role, Path]) -> None:
         self._detector = detector
         self._models = models
-        self._reading = threading.Lock()
+        self._opened: PlateReader | None = None
+        self._opening = threading.Lock()
+        self._readers = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2), thread_name_prefix="reader")
         self._telling_apart = threading.Lock()
         self._unusable: set[Role] = set()
         self._refusals: dict[Role, int] = {}
@@ -126,13 +130,16 @@ class Eyes:
         """None where nobody looked."""
         return self._use("plates", lambda: self._look("plates", image, _PLATES_FROM), None)
 
-    def read_plate(self, image: Pixels, box: Box) -> list[PlateReading]:
-        with self._reading:
-            return self._use("plates", lambda: self._reader.read(image, box), [])
+    def later(self, look: Callable[[], T]) -> Future[T]:
+        """A look that takes long, on one of few threads."""
+        return self._readers.submit(look)
 
-    def read_container(self, image: Pixels, box: Box) -> PlateReading | None:
-        with self._reading:
-            return self._use("plates", lambda: self._reader.read_container(image, box), None)
+    def read_plate(self, image: Pixels, box: Box, *, is_sure: bool = False) -> list[PlateReading]:
+        """`is_sure`: another picture of it was read surely."""
+        return self._use("plates", lambda: self._reader().read(image, box, is_sure=is_sure), [])
+
+    def read_container(self, image: Pixels, box: Box) -> list[PlateReading]:
+        return self._use("plates", lambda: self._reader().read_container(image, box), [])
 
     def embed(self, crops: Sequence[Pixels]) -> Floats | None:
         """n x 512, one for each crop of a person. None where nobody looked."""
@@ -190,8 +197,12 @@ class Eyes:
     def _look(self, role: Role, image: Pixels, confidence: float, classes: Sequence[int] | None = None) -> Boxes:
         return _of_picture(lambda: self._detector.detect(role, image, confidence=confidence, classes=classes))
 
-    @cached_property
     def _reader(self) -> PlateReader:
+        with self._opening:
+            self._opened = self._opened or self._open_reader()
+            return self._opened
+
+    def _open_reader(self) -> PlateReader:
         if self.has("ru_plates"):
             try:
                 return PlateReader(self._models["plates"], self._models["ru_plates"])

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One picture. `number` counts the pictures of a capture from 1, those that nobody took included.
+    """One picture. `number` counts the pictures of a capture from 1, those that nobody took included, and the
+    `undecoded` of them, which came faster than they could be decoded.
 
-    `seen_at` (UTC) and `arrived_s` (monotonic) are when its last packet arrived. `is_key`: it was decoded without any
-    other picture. The forms are made when they are asked for, in the asking thread: what nobody looks at costs its
-    decoding alone.
+    `seen_at` (UTC) and `arrived_s` (monotonic) are when its last packet arrived, by the camera's clock as far as that
+    can be told: it may have waited to be read. `is_key`: it was decoded without any other picture. The forms are made
+    when they are asked for, in the asking thread: what nobody looks at costs its decoding alone.
     """
 
     number: int
+    undecoded: int
     seen_at: datetime
     arrived_s: float
     is_key: bool

@@ -8,6 +8,7 @@ shown: such a text needs the word of both.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +38,8 @@ _FORMLESS = 0.02
 """How likely a text of no known format is, beside one of a known."""
 _UNSEEN = 0.003
 """The least chance that a Russian text has with either network: one may see nothing where the other is sure."""
+SURE = 0.9
+"""Of a plate that was read so surely in all cuts, one cut says the same, on each photograph that was tried."""
 _OTHERWISE = 0.03
 """How likely the Russian network's answers are where the plate is of another country."""
 _MOST_READINGS = 5
@@ -44,7 +47,7 @@ _RUSSIAN = tuple(number for number, form in enumerate(FORMATS) if form.country =
 
 
 class PlateReader:
-    """Not for several threads. `detector_path`: of a YOLO network for plates. Raises NetworkUnusable where that is
+    """May be used from any thread. `detector_path`: of a YOLO network for plates. Raises NetworkUnusable where that is
     none, FileNotFoundError where the file of another network is missing."""
 
     def __init__(self, detector_path: Path, ru_ocr_path: Path | None = None, threads: int = 1) -> None:
@@ -52,6 +55,7 @@ class PlateReader:
         self._lines = LineReader(threads)
         self._russian = RussianReader(ru_ocr_path, threads) if ru_ocr_path is not None else None
         self._texts: TextFinder | None = None
+        self._opening = threading.Lock()
         self._threads = threads
 
     def find(self, image: Pixels, confidence: float = PLATE_CONFIDENCE) -> Boxes:
@@ -60,12 +64,14 @@ class PlateReader:
         (output,) = self._detector.run(planes)
         return boxes_of(output, fit, layout=self._detector.layout, confidence=confidence)
 
-    def read(self, image: Pixels, box: Sequence[float]) -> list[PlateReading]:
-        """What a plate that `find` found says, the likeliest first; nothing where nothing is legible."""
-        crops = _cuts(image, box, CUTS)
+    def read(self, image: Pixels, box: Sequence[float], *, is_sure: bool = False) -> list[PlateReading]:
+        """What a plate that `find` found says, the likeliest first; nothing where nothing is legible. `is_sure`:
+        another picture of it was read surely, and one cut confirms that in a third of the time."""
+        cuts, russian_cuts = (CUTS[1:2], RUSSIAN_CUTS[1:2]) if is_sure else (CUTS, RUSSIAN_CUTS)
+        crops = _cuts(image, box, cuts)
         if not crops:
             return []
-        russian = self._russian.read(_cuts(image, box, RUSSIAN_CUTS)) if self._russian is not None else []
+        russian = self._russian.read(_cuts(image, box, russian_cuts)) if self._russian is not None else []
         return _readings(self._seen(crops), russian)
 
     def _seen(self, crops: Sequence[Pixels]) -> list[Floats]:
@@ -80,14 +86,14 @@ class PlateReader:
             seen.append(max(options, key=_clearness))
         return seen
 
-    def read_container(self, image: Pixels, box: Box) -> PlateReading | None:
-        """The number on a container (ISO 6346) inside a box; None where none is read whose check digit fits."""
+    def read_container(self, image: Pixels, box: Box) -> list[PlateReading]:
+        """The number on a container (ISO 6346) inside a box; nothing where none is read whose check digit fits."""
         crop = cut_out(image, box)
         if crop is None:
-            return None
-        if self._texts is None:
-            self._texts = TextFinder(self._threads)
-        pieces = [straightened(crop, corners) for corners in self._texts.find(crop)]
+            return []
+        with self._opening:
+            finder = self._texts = self._texts or TextFinder(self._threads)
+        pieces = [straightened(crop, corners) for corners in finder.find(crop)]
         lattices = self._lines.read(pieces)
         texts = [free_text(lattice) for lattice in lattices]
         # A number stands in one line, or in two or three below each other.
@@ -97,8 +103,8 @@ class PlateReader:
                 number = read_container_number("".join(texts[some]))
                 if number is not None:
                     sure = [chance_of(*pair) for pair in zip(lattices[some], texts[some], strict=True)]
-                    return PlateReading(number, float(np.prod(sure)), kind="container")
-        return None
+                    return [PlateReading(number, float(np.prod(sure)), kind="container")]
+        return []
 
 
 def _cuts(image: Pixels, box: Sequence[float], shares: Sequence[tuple[float, float]]) -> list[Pixels]:

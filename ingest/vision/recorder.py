@@ -46,7 +46,8 @@ SCENARIOS: dict[EventType, Scenario] = {
     "barcode_read": "barcode",
 }
 _QUALITY = 85
-_WIDEST = 1280
+WIDEST = 1280
+"""Pixels of an event's picture from left to right, at most."""
 _NEWEST_QUALITY, _NEWEST_WIDEST = 75, 960
 NEWEST_KEPT = timedelta(days=1)
 """How long a stream's newest picture is anybody's business where no newer one comes."""
@@ -239,7 +240,7 @@ def newest_key(tenant_id: str, stream_id: str) -> str:
     return f"{newest_folder(tenant_id)}/{stream_id}.jpg"
 
 
-def as_jpeg(image: npt.NDArray[np.uint8], *, widest: int = _WIDEST, quality: int = _QUALITY) -> bytes:
+def as_jpeg(image: npt.NDArray[np.uint8], *, widest: int = WIDEST, quality: int = _QUALITY) -> bytes:
     """A picture (height x width x 3, RGB) as a file, at most `widest` pixels wide."""
     picture = Image.fromarray(image)
     if picture.width > widest:

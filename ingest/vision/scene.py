@@ -18,6 +18,8 @@ from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.kept_pictures import KeptPictures
 from ingest.vision.motion import WIDTH
+from ingest.vision.plate_reader import SURE
+from ingest.vision.reading_desk import Reading, ReadingDesk
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
 from ingest.vision.remembered import Remembered
@@ -26,7 +28,7 @@ from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 from ingest.vision.scenarios.fire import Fire
 from ingest.vision.scenarios.intrusion import Intrusion
-from ingest.vision.scenarios.plates import PlateReading, Plates
+from ingest.vision.scenarios.plates import Plates
 from ingest.vision.scenarios.ppe import Ppe
 from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
@@ -86,6 +88,7 @@ class Scene:
         self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
         self._readings: dict[int, int] = {}  # how often a plate was read, by its track
         self._container_search = ContainerSearch()
+        self._plate_desk, self._container_desk = ReadingDesk(), ReadingDesk()
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
         self._fire_s = self._poses_s = float("-inf")
@@ -97,6 +100,8 @@ class Scene:
         are read. To be taken to its end. `moves`: whether anything does in it; a still one is looked at now and then.
         """
         now_s, self.failure = frame.arrived_s, None
+        if self._plate_desk.has_news or self._container_desk.has_news:
+            self._attention.stay(now_s)
         if not self._attention.looks(now_s, moves):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
@@ -108,15 +113,15 @@ class Scene:
             *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
             lambda: self._at_fire(frame, image, now_s),
             lambda: self._at_codes(image, now_s),
-            lambda: self._at_plates(image, now_s),
+            lambda: self._at_plates(frame, image, now_s),
         )
         for part in parts:
             news = self._news(self._try(part) or [], frame)
-            shown = [self._pictures.shown(each, image) for each in news]
+            shown = [self._pictures.shown(each, image, frame.seen_at) for each in news]
             if shown:
                 yield [
-                    Found(each, f"{self._run}:{each.subject}"[:200], picture, frame.seen_at, frame.width, frame.height)
-                    for each, picture in shown
+                    Found(each, f"{self._run}:{each.subject}"[:200], picture, seen_at, frame.width, frame.height)
+                    for each, picture, seen_at in shown
                 ]
         self._remember(frame.seen_at)
 
@@ -200,7 +205,7 @@ class Scene:
             if reads_containers:
                 self._gone_vehicles += gone
             if wants_containers:
-                last.append(lambda: self._at_containers(image, vehicles, now_s))
+                last.append(lambda: self._at_containers(frame, image, vehicles, now_s))
         if found is None or not wanted:
             return [*parts, *last]
         people, ended = self._people.step(found, now_s)
@@ -326,49 +331,67 @@ class Scene:
             self._attention.stay(now_s)
         return findings
 
-    def _at_plates(self, image: Pixels, now_s: float) -> list[Finding]:
+    def _at_plates(self, frame: Frame, image: Pixels, now_s: float) -> list[Finding]:
         if "lpr" not in self._scenarios or not self._eyes.has("plates") or now_s - self._plates_s < _PLATES_S:
             return []
         self._plates_s = now_s
         found = self._eyes.plates(image)
         if found is None:
             return []
-        tracked, ended = self._plate_tracks.step(found, now_s)
+        tracked, gone = self._plate_tracks.step(found, now_s)
+        self._take_read(self._plate_desk, self._plates, "plate_read")
+        ended = self._plate_desk.settled(gone)
+        findings = self._plates.step(self._attention.clock_s, tracked, ended)
         unread = [
             plate
             for plate in tracked
             if self._readings.get(plate.number, 0) < MOST_READINGS and not self._plates.is_told(plate.number)
         ]
-        largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
-        # A plate that has gone is told of though another cannot be read.
-        readings = {each.number: self._try(partial(self._eyes.read_plate, image, each.box)) or [] for each in largest}
-        for plate in largest:
-            self._readings[plate.number] = self._readings.get(plate.number, 0) + 1
-            if readings[plate.number]:
-                surest = max(reading.confidence for reading in readings[plate.number])
-                self._pictures.best("plate_read", plate, image, surest)
-        findings = self._plates.step(self._attention.clock_s, tracked, readings, ended)
+        if self._plate_desk.is_free:
+            largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
+            self._readings |= {plate.number: self._readings.get(plate.number, 0) + 1 for plate in largest}
+            self._plate_desk.begin(largest, image, frame.seen_at, partial(self._read_plate, image))
         if unread or self._plates.misses_some:
             self._attention.stay(now_s)
         for number in ended:
             self._readings.pop(number, None)
         return findings
 
-    def _at_containers(self, image: Pixels, vehicles: Sequence[Tracked], now_s: float) -> list[Finding]:
+    def _at_containers(self, frame: Frame, image: Pixels, vehicles: Sequence[Tracked], now_s: float) -> list[Finding]:
         self._containers_s = now_s
-        ended, self._gone_vehicles = self._gone_vehicles, []
-        readings: dict[int, list[PlateReading]] = {}
+        gone, self._gone_vehicles = self._gone_vehicles, []
         is_told = partial(self._containers.is_told, kind="container")
-        for vehicle in self._container_search.due(vehicles, now_s, is_told):
-            read = self._try(partial(self._eyes.read_container, image, vehicle.box))
-            if read is not None:
-                readings[vehicle.number] = [read]
-                self._pictures.best("container_read", vehicle, image, read.confidence)
-        self._container_search.forget(ended)
-        findings = self._containers.step(self._attention.clock_s, vehicles, readings, ended)
-        if not all(map(is_told, readings)) or self._containers.misses_some:
+        read = self._take_read(self._container_desk, self._containers, "container_read")
+        findings = self._containers.step(self._attention.clock_s, vehicles, self._container_desk.settled(gone))
+        self._container_search.forget(gone)
+        if self._container_desk.is_free:
+            due = self._container_search.due(vehicles, now_s, is_told)
+            self._container_desk.begin(due, image, frame.seen_at, partial(self._read_container, image))
+        if not all(map(is_told, read)) or self._containers.misses_some:
             self._attention.stay(now_s)
         return findings
+
+    def _read_plate(self, image: Pixels, plate: Tracked) -> Reading:
+        is_sure = self._plates.confidence_of(plate.number) >= SURE
+        return self._eyes.later(lambda: self._eyes.read_plate(image, plate.box, is_sure=is_sure))
+
+    def _read_container(self, image: Pixels, vehicle: Tracked) -> Reading:
+        return self._eyes.later(lambda: self._eyes.read_container(image, vehicle.box))
+
+    def _take_read(self, desk: ReadingDesk, plates: Plates, told: EventType) -> list[int]:
+        """Counts what was read meanwhile; gives the numbers of the things on which something was."""
+        numbers = []
+        for look in desk.take():
+            # One that cannot be read is no reason to forget the others.
+            readings = self._try(look.reading.result)
+            if not readings:
+                continue
+            numbers.append(look.thing.number)
+            plates.read(look.thing, readings)
+            if not plates.is_told(look.thing.number, readings[0].kind):
+                surest = max(reading.confidence for reading in readings)
+                self._pictures.best(told, look.thing, look.image, look.seen_at, surest)
+        return numbers
 
 
 def _box(row: Sequence[float]) -> Box:

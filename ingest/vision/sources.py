@@ -19,6 +19,7 @@ import av
 import av.error
 
 from ingest.vision.access_units import AccessUnit, AccessUnits
+from ingest.vision.backlog import Backlog
 from ingest.vision.camera_line import CameraLine
 from ingest.vision.frame_numbers import FrameNumbers
 
@@ -41,7 +42,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A decoded av.VideoFrame, and the monotonic time at which its last packet arrived."""
+    """A decoded av.VideoFrame, and the monotonic time at which its last packet arrived, as far as that can be told."""
 
     decoded: Any
     arrived_s: float
@@ -78,7 +79,9 @@ class Pulse:
         self.stop = threading.Event()
         self.at_s = time.monotonic()
         self.limit_s = 0.0
+        self.waited_s = 0.0  # for packets
         self.damaged = 0
+        self.undecoded = 0
         self.codec = ""
 
     def beat(self, limit_s: float) -> float:
@@ -121,14 +124,19 @@ def _rtsp(source: Source, pulse: Pulse) -> Iterator[Picture]:
             raise Broken(f"the camera sends {name}, and only H.264 can be read: change its settings", lasting=True)
         pulse.codec = "h264"
         decoder = H264Decoder(stream.codec_context.extradata, pulse)
-        units = AccessUnits()
+        units, backlog = AccessUnits(), Backlog(float(stream.time_base))
         last_picture_s = time.monotonic()
-        for packet, arrived_s in _packets(source, pulse, container, stream):
-            for unit in units.feed(bytes(packet), packet.pts, arrived_s):
+        for packet, read_s in _packets(source, pulse, container, stream):
+            for unit in units.feed(bytes(packet), packet.pts, backlog.arrived_s(packet.pts, read_s)):
+                if backlog.passes_over(unit.is_key, read_s, pulse.waited_s):
+                    decoder.pass_over()
+                    continue
                 for picture in decoder.decode(unit):
-                    last_picture_s = arrived_s
+                    last_picture_s = read_s
                     yield picture
-            if arrived_s - last_picture_s > source.picture_timeout_s:
+            if read_s - last_picture_s > source.picture_timeout_s:
+                if backlog.is_passing:
+                    raise Broken("pictures come faster than they can be decoded, and key frames too seldom")
                 raise Broken(f"no whole picture came for {source.picture_timeout_s:g} s, though data does")
         raise Broken("the camera ended the stream")
 
@@ -165,6 +173,11 @@ class H264Decoder:
         return [
             Picture(frame, self._arrived_s.get(frame.pts, unit.arrived_s), bool(frame.key_frame)) for frame in frames
         ]
+
+    def pass_over(self) -> None:
+        """Leaves a unit out, and with it what leans on it."""
+        self._pulse.undecoded += 1
+        self._context.flush_buffers()
 
     def _damaged(self) -> None:
         self._pulse.damaged += 1
@@ -281,17 +294,19 @@ def _video(container: Any) -> Any:
 
 
 def _packets(source: Source, pulse: Pulse, container: Any, stream: Any) -> Iterator[tuple[Any, float]]:
-    """Each packet with the monotonic time of its arrival, until the end or `pulse.stop`."""
+    """Each packet with the monotonic time at which it was read, until the end or `pulse.stop`."""
     with closing(container.demux(stream)) as packets:
         while not pulse.stop.is_set():
-            pulse.beat(source.read_timeout_s)
+            asked_s = pulse.beat(source.read_timeout_s)
             try:
                 packet = next(packets)
             except StopIteration:
                 return
             except _DAMAGES as error:
                 raise _broken(error, source.read_timeout_s, time.monotonic() - pulse.at_s) from None
-            yield packet, pulse.beat(source.read_timeout_s)
+            read_s = pulse.beat(source.read_timeout_s)
+            pulse.waited_s += read_s - asked_s
+            yield packet, read_s
 
 
 @contextmanager

@@ -31,7 +31,9 @@ _TAKE_S = 1.0
 _REPORT_S = 2.0
 _SUMS_S = 10.0
 _NEWEST_S = 5.0
-_MEASURED = 50
+_MEASURED, _LEAST_MEASURED = 50, 10
+_MOST_UNDECODED = 0.1
+_LATENCY_S = 10.0
 _RETRY_S = 2.0
 _WELL_AFTER_S = 5.0
 _WRITTEN_AT_ONCE = 10
@@ -63,6 +65,16 @@ class Tools:
     fps: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """That a picture was looked at: its number, how many had not been decoded by then, and whether pictures before it
+    should have been looked at."""
+
+    number: int
+    undecoded: int
+    is_late: bool
+
+
 class Watch:
     """One stream in a thread of its own, beside the two of its capture. `progress`: what the worker before left."""
 
@@ -72,8 +84,8 @@ class Watch:
         self._tools = tools
         self._progress = progress
         self._stop = threading.Event()
-        self._latencies_ms: deque[float] = deque(maxlen=_MEASURED)
-        self._behind: deque[bool] = deque(maxlen=_MEASURED)
+        self._latencies_ms: deque[tuple[float, float]] = deque(maxlen=_MEASURED)  # when, how much
+        self._looked: deque[_Looked] = deque(maxlen=_MEASURED)
         self._paid: date | None = None
         self._scene: Scene | None = None
         self._shots = BestShots(0, 0)
@@ -109,12 +121,20 @@ class Watch:
 
     @property
     def is_behind(self) -> bool:
-        """Whether most of the pictures that should have been looked at were passed over: too many for this worker."""
-        return len(self._behind) == self._behind.maxlen and sum(self._behind) > len(self._behind) / 2
+        """Whether most of the pictures that should have been looked at were passed over, or too many were not even
+        decoded: too many streams for this worker."""
+        looked = list(self._looked)
+        if len(looked) < _LEAST_MEASURED:
+            return False
+        first, last = looked[0], looked[-1]
+        # Where decoding takes too long, looks are few: no full measure of them is waited for.
+        if last.undecoded - first.undecoded > _MOST_UNDECODED * (last.number - first.number):
+            return True
+        return len(looked) == _MEASURED and sum(each.is_late for each in looked) > len(looked) / 2
 
     def measure_anew(self) -> None:
         """What was passed over up to now is forgotten."""
-        self._behind.clear()
+        self._looked.clear()
 
     def _run(self) -> None:
         try:
@@ -150,7 +170,8 @@ class Watch:
                 if frame.arrived_s - looked_s >= interval_s - 0.02:
                     # A camera that sends few pictures is no fault of this worker's: one must have been passed over.
                     is_late = frame.arrived_s - looked_s > 2 * interval_s
-                    self._behind.append(is_late and frame.number > looked + 1 and looked > 0)
+                    is_late = is_late and frame.number > looked + 1 and looked > 0
+                    self._looked.append(_Looked(frame.number, frame.undecoded, is_late))
                     looked, looked_s = frame.number, frame.arrived_s
                     self._look(frame, gate)
             if frame is not None and now_s - kept_s >= _NEWEST_S and self._paid is not None:
@@ -195,7 +216,8 @@ class Watch:
         elif frame.arrived_s - self._failed_s > _WELL_AFTER_S:
             self._problem = ""  # not each part looks at each picture
         if moves:
-            self._latencies_ms.append((time.monotonic() - frame.arrived_s) * 1000)
+            now_s = time.monotonic()
+            self._latencies_ms.append((now_s, (now_s - frame.arrived_s) * 1000))
 
     def _keep_newest(self, frame: Frame) -> None:
         """The picture that people see of the camera. Raises LeaseLost."""
@@ -317,7 +339,9 @@ class Watch:
             raise
         except Exception as error:
             self._failed(error, time.monotonic())
-        latencies = list(self._latencies_ms)
+        # Where nothing moves, what was measured long ago says nothing of now.
+        begin_s = time.monotonic() - _LATENCY_S
+        latencies = [latency_ms for at_s, latency_ms in self._latencies_ms if at_s >= begin_s]
         is_well = status.state == "online" and not self._problem
         health = Health(
             status="error" if status.state == "online" and self._problem else status.state,

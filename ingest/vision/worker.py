@@ -34,7 +34,7 @@ from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
 from store import camera_streams
 from store.blobs import Blobs
-from store.camera_streams import Stream
+from store.camera_streams import Scenario, Stream
 from store.database import Database
 from store.deliveries import Delivery
 from store.errors import ParleyError
@@ -46,7 +46,7 @@ _STREAMS_A_CORE = 8
 _OPEN_TIMEOUT_S = 10.0
 _END_S = 5.0
 _LEAST_LIFE_S = 600.0
-_SHRINK_AFTER_S, _GROW_AFTER_S = 15.0, 60.0
+_SHRINK_AFTER_S, _GROW_AFTER_S, _LONGEST_WAIT_S = 15.0, 60.0, 3600.0
 
 
 class Worker:
@@ -69,6 +69,8 @@ class Worker:
         self._guard = CameraGuard.of(settings.camera_networks)
         self._most = settings.camera_places or _STREAMS_A_CORE * (os.cpu_count() or 1)
         self._places = self._most
+        self._waits_s: dict[int, float] = {}  # before so many streams are tried again, which were too many
+        self._work: set[frozenset[Scenario]] = set()  # the scenarios of streams with which they were
         self._began_s = self._settled_s = time.monotonic()
         self._lease_s = settings.camera_lease_s
         self._watches: dict[str, Watch] = {}
@@ -159,20 +161,30 @@ class Worker:
 
     def _measure(self) -> None:
         """Takes one place less where pictures are passed over, and one more again once they are not; each time only
-        after the change before could show what it does."""
+        after the change before could show what it does. The more often a number was too large, the longer it is not
+        tried again: each time costs the streams that come and go their tracks."""
         now_s, count = time.monotonic(), len(self._watches)
         since_s = now_s - self._settled_s
+        self._forget_other_work()
         behind = sum(watch.is_behind for watch in self._watches.values())
         if since_s >= _SHRINK_AFTER_S and behind > count / 2 and count > 1 and self._places >= count:
             self._places = count - 1
+            self._waits_s[count] = min(2 * self._waits_s.get(count, _GROW_AFTER_S), _LONGEST_WAIT_S)
             log.warning("too many camera streams for this worker", streams=count, places=self._places)
-        elif since_s >= _GROW_AFTER_S and not behind and self._places < self._most:
+        elif since_s >= self._waits_s.get(self._places + 1, _GROW_AFTER_S) and not behind and self._places < self._most:
             self._places += 1
         else:
             return
         self._settled_s = now_s
         for watch in self._watches.values():
             watch.measure_anew()
+
+    def _forget_other_work(self) -> None:
+        """What was too much says nothing of streams that ask for other scenarios."""
+        work = {frozenset(watch.stream.scenarios) for watch in self._watches.values()}
+        if not work <= self._work:
+            self._waits_s.clear()
+            self._work = work
 
     def _open(self, stream: Stream, tried: int) -> str:
         url = self._keyring.decrypt(stream.url).decode()

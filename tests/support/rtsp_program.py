@@ -72,7 +72,7 @@ class Pictures:
     def show(self, first: int, last: int) -> None:
         self._due.extend(range(first, last + 1))
 
-    def draw(self, number: int) -> bytes:
+    def draw(self, number: int, clock_s: float) -> bytes:
         if self._on_cue:
             self._shown = self._due.popleft() if self._due else self._shown
             picture = bytearray(self._clip[self._shown])
@@ -81,7 +81,7 @@ class Pictures:
         else:
             start = 0 if self._still else number * 2 % self._height * self._width + number * 3 % self._width
             picture = bytearray(self._texture[start : start + self._width * self._height] + self._chroma)
-        for row, line in enumerate(stamp_rows(number, int(time.monotonic() * 1000))):
+        for row, line in enumerate(stamp_rows(number, int(clock_s * 1000))):
             for y in range(row * BLOCK, (row + 1) * BLOCK):
                 picture[y * self._width : y * self._width + len(line)] = line
         return bytes(picture)
@@ -94,8 +94,10 @@ def feed(source: Any, pictures: Pictures, fps: float, numbers: list[int]) -> Non
         while (due := begin + count / fps - time.monotonic()) > 0:
             time.sleep(due)
         numbers[0] += 1
-        buffer = Gst.Buffer.new_wrapped(pictures.draw(numbers[0]))
-        buffer.pts = int(count / fps * Gst.SECOND)
+        # As cameras do, the stamp says when the picture was taken, and not when it was due.
+        clock_s = time.monotonic()
+        buffer = Gst.Buffer.new_wrapped(pictures.draw(numbers[0], clock_s))
+        buffer.pts = int((clock_s - begin) * Gst.SECOND)
         buffer.duration = int(Gst.SECOND / fps)
         if source.emit("push-buffer", buffer) != Gst.FlowReturn.OK:
             return

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from ingest.vision.scene import Scene
 from ingest.vision.yolo import Boxes
 from store.camera_streams import Stream
 
+T = TypeVar("T")
 BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)
 STEP_S = 0.1
 EVERYWHERE = [[0, 0], [1, 0], [1, 1], [0, 1]]
@@ -54,7 +56,10 @@ class Seeing:
         self.failing: set[str] = set()
         self.sure = [0.95]  # of each reading of a plate, and of all after them the last
         self.read: list[tuple[Any, Box]] = []
+        self.was_sure: list[bool] = []  # whether a plate was said to have been read surely, at each reading
         self.person = 1
+        self.busy = False
+        self.unread: list[Callable[[], None]] = []
 
     def _check(self, role: str) -> None:
         if role in self.failing:
@@ -86,17 +91,38 @@ class Seeing:
         self.plate_looks += 1
         return boxes_of(self.plate_boxes)
 
-    def read_plate(self, image: object, box: Box) -> list[PlateReading]:
+    def read_plate(self, image: object, box: Box, *, is_sure: bool) -> list[PlateReading]:
         self._check("plates")
+        self.was_sure.append(is_sure)
         self.read.append((image, box))
         sure = self.sure[min(len(self.read), len(self.sure)) - 1]
         return [PlateReading("A123BC77", sure, "RU", "LDDDLLDD")]
 
-    def read_container(self, _: object, box: Box) -> PlateReading | None:
+    def read_container(self, _: object, box: Box) -> list[PlateReading]:
         self.searched.append(box)
         if self.container_on is not None and overlap(box, self.container_on) < 0.9:
-            return None
-        return PlateReading(self.container, 0.95, kind="container")
+            return []
+        return [PlateReading(self.container, 0.95, kind="container")]
+
+    def later(self, look: Callable[[], T]) -> Future[T]:
+        """At once, unless readers are `busy`: then when `finish` is called."""
+        reading: Future[T] = Future()
+
+        def read() -> None:
+            try:
+                reading.set_result(look())
+            except Exception as error:
+                reading.set_exception(error)
+
+        self.unread.append(read)
+        if not self.busy:
+            self.finish()
+        return reading
+
+    def finish(self) -> None:
+        for read in self.unread:
+            read()
+        self.unread.clear()
 
 
 class Camera:

@@ -6,7 +6,7 @@ the Latin ones that they look like, so that a plate has one form however it was 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,9 +40,9 @@ class PlateReading:
 
 @dataclass
 class _Track:
+    last: Tracked
     votes: Votes = field(default_factory=Votes)
     readings: dict[str, PlateReading] = field(default_factory=dict)  # the surest one of each text
-    last: Tracked | None = None
     told: str | None = None
 
 
@@ -66,31 +66,29 @@ class Plates:
         self.present: list[str] = []
         """The subjects of what was told and is in the last frame."""
 
-    def step(
-        self,
-        now_s: float,
-        tracked: Sequence[Tracked],
-        readings: Mapping[int, Sequence[PlateReading]],
-        ended: Sequence[int],
-    ) -> list[Finding]:
-        """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `tracked`: the vehicles,
-        plates or containers in it; `readings`: by their numbers what was read on them in this frame, of which the
-        surest of each kind counts; `ended`: tracks that the tracker has given up."""
+    def read(self, thing: Tracked, readings: Sequence[PlateReading]) -> None:
+        """What was read on a vehicle, plate or container in one frame, of which the surest of each kind counts. It may
+        be out of view by now, and its track must not have been told to have ended."""
+        for kind in _KINDS:
+            of_kind = [each for each in readings if each.kind == kind and each.text]
+            if not of_kind:
+                continue
+            track = self._tracks.setdefault((thing.number, kind), _Track(thing))
+            if track.told is None:
+                _vote(track, max(of_kind, key=lambda reading: reading.confidence))
+
+    def step(self, now_s: float, tracked: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
+        """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `tracked`: what is in it;
+        `ended`: tracks that the tracker has given up, of which nothing more will be read."""
         self._forget(now_s)
         self.present = []
         findings: list[Finding] = []
         for thing in tracked:
             for kind in _KINDS:
-                of_kind = [each for each in readings.get(thing.number, ()) if each.kind == kind and each.text]
                 track = self._tracks.get((thing.number, kind))
-                if track is None and of_kind:
-                    track = self._tracks.setdefault((thing.number, kind), _Track())
-                if track is None:
-                    continue
-                track.last = thing
-                if of_kind and track.told is None:
-                    _vote(track, max(of_kind, key=lambda reading: reading.confidence))
-                findings += self._settled(now_s, kind, track)
+                if track is not None:
+                    track.last = thing
+                    findings += self._settled(now_s, kind, track)
         for number in ended:
             for kind in _KINDS:
                 track = self._tracks.pop((number, kind), None)
@@ -102,6 +100,11 @@ class Plates:
         """Whether a track has had its event: it need not be read any more."""
         track = self._tracks.get((number, kind))
         return track is not None and track.told is not None
+
+    def confidence_of(self, number: int) -> float:
+        """That of a plate's surest reading; 0 before the first."""
+        track = self._tracks.get((number, "plate"))
+        return max((each.confidence for each in track.readings.values()), default=0.0) if track else 0.0
 
     @property
     def misses_some(self) -> bool:
@@ -120,7 +123,7 @@ class Plates:
     def _tell(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         """The event of a track, unless it was told, is too doubtful, or the same text was here a moment ago."""
         agreed = track.votes.reading()
-        if track.told is not None or agreed is None or track.last is None:
+        if track.told is not None or agreed is None:
             return []
         surest = track.readings.get(agreed.text)
         if surest is None or surest.confidence * agreed.confidence < GOOD_ENOUGH:

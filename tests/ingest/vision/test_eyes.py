@@ -64,7 +64,7 @@ def test_noise_in_place_of_any_model_is_said_and_takes_no_other_along(eyes_with:
         assert "noise" not in said, "clients learn no names of files"
         look(eyes)
     assert eyes.read_plate(PICTURE, WHOLE) == []
-    assert eyes.read_container(PICTURE, WHOLE) is None
+    assert eyes.read_container(PICTURE, WHOLE) == []
     assert eyes.equipment_known() == frozenset()
 
 

@@ -228,6 +228,37 @@ def test_a_plate_is_shown_as_it_was_read_best() -> None:
     assert found.image is image
     assert found.finding.box == pytest.approx(box)
     assert len(camera.eyes.read) == 3
+    assert camera.eyes.was_sure == [False, False, True], "what was read surely is only confirmed"
+
+
+def test_nothing_waits_until_texts_are_read_and_their_events_have_the_time_of_the_picture_read() -> None:
+    camera = Camera("safety", "lpr", eyes=Seeing("plates"), zones=[VAULT])
+    camera.eyes.busy = True
+    camera.eyes.plate_boxes, camera.eyes.vehicles = [PLATE], [(400, 100, 600, 300)]
+    assert camera.runs(3) == ["zone_intrusion"]
+    assert len(camera.eyes.unread) == 2, "one look at a plate and one for a container, though many pictures came"
+    camera.eyes.plate_boxes = camera.eyes.vehicles = []
+    assert camera.runs(10) == [], "what may yet be read is not decided"
+    camera.eyes.finish()
+    assert sorted(camera.runs(2, moves=False)) == ["container_read", "plate_read"]
+    for found in camera.found[1:]:
+        assert found.seen_at <= BEGIN + timedelta(seconds=102), "as seen then, and not as told of now"
+        assert any(found.image is image for image in camera.images[:20])
+    assert camera.eyes.unread == []
+
+
+def test_while_one_text_is_read_the_next_look_waits_for_the_newest_picture() -> None:
+    camera = Camera("lpr", eyes=Seeing("plates"))
+    camera.eyes.busy = True
+    for left in range(400, 440, 4):
+        camera.eyes.plate_boxes = [(left, 200, left + 80, 230)]
+        camera.runs(0.2)
+    camera.eyes.finish()
+    camera.runs(0.2)
+    camera.eyes.finish()
+    (_, first), (_, second) = camera.eyes.read
+    assert first[0] < 410
+    assert second[0] > 430
 
 
 @pytest.mark.parametrize("scenarios", [("lpr",), ("lpr", "safety")])

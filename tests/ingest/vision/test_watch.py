@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from ingest.vision import watch as watch_module
 from ingest.vision import worker as worker_module
 from ingest.vision.capture import Capture, Status
 from ingest.vision.detector import DetectorDied
@@ -43,7 +44,7 @@ class Pictures:
         if not number:
             self._watch.stop()
             return None
-        return SimpleNamespace(number=number, arrived_s=arrived_s)
+        return SimpleNamespace(number=number, undecoded=0, arrived_s=arrived_s)
 
 
 @pytest.mark.parametrize(
@@ -67,41 +68,70 @@ def test_a_slow_camera_is_no_slow_worker(
     assert not watch.is_behind
 
 
+class Overloaded:
+    """A worker, without its detectors and database, whose streams are too many above `bears` of them."""
+
+    def __init__(self, streams: int, bears: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bears = bears
+        self.now_s = 1000.0
+        self.scenarios = ("traffic",)
+        monkeypatch.setattr(worker_module, "time", SimpleNamespace(monotonic=lambda: self.now_s))
+        self.worker = object.__new__(Worker)
+        self.worker._most = self.worker._places = streams
+        self.worker._settled_s = self.now_s
+        self.worker._waits_s, self.worker._work = {}, set()
+
+    def places_after(self, seconds: float) -> int:
+        """It takes as many streams as it has places for, and measures each second."""
+        for _ in range(round(seconds)):
+            self.now_s += 1
+            count = self.worker._places
+            watch = SimpleNamespace(
+                is_behind=count > self.bears,
+                measure_anew=lambda: None,
+                stream=SimpleNamespace(scenarios=self.scenarios),
+            )
+            self.worker._watches = cast(dict[str, Watch], {str(number): watch for number in range(count)})
+            self.worker._measure()
+        return self.worker._places
+
+    def tries_within(self, seconds: float) -> int:
+        """How often more streams were taken."""
+        tries, before = 0, self.worker._places
+        for _ in range(round(seconds)):
+            now = self.places_after(1)
+            tries, before = tries + (now > before), now
+        return tries
+
+
 def test_a_worker_takes_fewer_streams_while_it_is_behind_and_more_again_afterwards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now = [1000.0]
-    monkeypatch.setattr(worker_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    overloaded = Overloaded(streams=6, bears=4, monkeypatch=monkeypatch)
+    assert overloaded.places_after(1) == 6, "one moment proves nothing"
+    assert overloaded.places_after(15) == 5
+    assert overloaded.places_after(1) == 5
+    assert overloaded.places_after(15) == 4
+    overloaded.bears = 6
+    assert overloaded.places_after(100) == 4
+    assert overloaded.places_after(30) == 5, "though as many are watched as there are places"
+    assert overloaded.places_after(130) == 6
+    assert overloaded.places_after(130) == 6
 
-    class Stub:
-        is_behind = True
 
-        def measure_anew(self) -> None:
-            pass
-
-    made = object.__new__(Worker)  # without its detectors and database
-    made._most = made._places = 6
-    made._settled_s = now[0]
-    watches = {str(number): Stub() for number in range(6)}
-    made._watches = cast(dict[str, Watch], watches)
-
-    def places_after(seconds: float) -> int:
-        now[0] += seconds
-        made._measure()
-        return made._places
-
-    assert places_after(1) == 6, "one moment proves nothing"
-    assert places_after(20) == 5
-    assert places_after(1) == 5
-    del watches["5"]
-    assert places_after(20) == 4
-    del watches["4"]
-    for stub in watches.values():
-        stub.is_behind = False
-    assert places_after(20) == 4
-    assert places_after(60) == 5, "though as many are watched as there are places"
-    assert places_after(61) == 6
-    assert places_after(61) == 6
+def test_a_number_of_streams_that_was_too_large_is_tried_again_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    overloaded = Overloaded(streams=6, bears=5, monkeypatch=monkeypatch)
+    assert overloaded.places_after(20) == 5
+    assert overloaded.tries_within(3600) <= 5
+    assert overloaded.tries_within(10 * 3600) in (9, 10), "once an hour at least"
+    overloaded.bears = 6
+    overloaded.places_after(3700)
+    overloaded.bears, overloaded.scenarios = 5, ("traffic", "ppe")
+    assert overloaded.places_after(20) == 5
+    overloaded.bears, overloaded.scenarios = 6, ("barcode",)
+    assert overloaded.places_after(70) == 6, "of other work nothing is known"
 
 
 def test_a_worker_whose_readers_hang_for_good_ends_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,8 +265,23 @@ class Watched:
             self.watch._look(cast(Frame, frame), self.gate)
 
     def report(self) -> tuple[Health, bytes | None]:
-        self.watch._report(Status("online", "", BEGIN))
+        self.watch._report(Status("online", "", BEGIN, latency_ms=40.0))
         return self.store.reports[-1]
+
+
+def test_the_latency_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    now = [watched.began_s + 5]
+    monkeypatch.setattr(watch_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watched.look(2)  # some seconds after they came: the detector had to begin
+    assert watched.report()[0].latency_ms > 4000
+    now[0] += 9
+    watched.look()
+    assert watched.report()[0].latency_ms > 4000
+    now[0] += 2
+    assert watched.report()[0].latency_ms > 10_000, "the first ones are forgotten"
+    now[0] += 20
+    assert watched.report()[0].latency_ms == 40.0, "nothing moves: that of the camera's pictures"
 
 
 def test_an_event_is_stored_before_the_rest_of_its_picture_is_looked_at() -> None:
