@@ -40,6 +40,19 @@ camera_visits = sa.Table(
     sa.Index(None, "hour"),
 )
 
+# What `waited` and `waited_s` of an hour are the sums of.
+camera_queues = sa.Table(
+    "camera_queues",
+    metadata,
+    id_column("stream_id", sa.ForeignKey("camera_streams.id", ondelete="CASCADE"), primary_key=True),
+    time_column("hour", primary_key=True),
+    sa.Column("zone", sa.String(200), primary_key=True),
+    id_column("tenant_id", nullable=False),
+    sa.Column("waited", sa.Integer, nullable=False),
+    sa.Column("waited_s", sa.Float, nullable=False),
+    sa.Index(None, "hour"),
+)
+
 HEAT_ROWS, HEAT_COLUMNS = 36, 64
 Heat = npt.NDArray[np.float32]
 
@@ -89,6 +102,19 @@ def add_visitor(tenant_id: str, connection: Connection, stream_id: str, hour: da
     """Once an hour and visitor."""
     values = {"stream_id": stream_id, "hour": hour, "visitor": visitor, "tenant_id": tenant_id}
     connection.execute(upsert(connection, camera_visits).values(**values).on_conflict_do_nothing())
+
+
+def last_visitor(tenant_id: str, connection: Connection, stream_id: str, day: datetime, *, below: int) -> int:
+    """The highest number of the visitors of a day, which begins then, of the numbers `below`; 0 where nobody came."""
+    table = camera_visits.c
+    query = sa.select(sa.func.max(table.visitor)).where(
+        table.tenant_id == tenant_id,
+        table.stream_id == stream_id,
+        table.hour >= day,
+        table.hour < day + timedelta(days=1),
+        table.visitor < below,
+    )
+    return connection.execute(query).scalar_one() or 0
 
 
 def series(

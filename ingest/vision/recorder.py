@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from PIL import Image
 from accounts import webhooks
 from ingest.vision.calibration import Floor
 from ingest.vision.scenarios.findings import EventType, Finding
+from ingest.vision.visitors import UNKNOWN_FROM, Visitors
 from ingest.vision.zones import foot_point
-from store import camera_events, camera_streams, camera_traffic
+from store import camera_events, camera_streams, camera_traffic, camera_visitors
 from store.blobs import Blobs
 from store.camera_streams import Health, Scenario, Stream
 from store.camera_traffic import Heat
+from store.camera_visitors import VisitorLooks
 from store.database import Connection, Database
 from store.deliveries import Delivery
 from store.ids import new_id
@@ -99,11 +101,12 @@ class Recorder:
         stream: Stream,
         findings: Sequence[Found],
         visitors: Sequence[tuple[datetime, int]] = (),
+        looks: Sequence[VisitorLooks] = (),
         progress: bytes | None = None,
     ) -> list[str | None]:
-        """Findings as events, whose ids it gives, None for one that was recorded before; visitors; and `progress`, by
-        which whoever goes on knows that all of it was told. All or nothing. Raises LeaseLost, and what the stores
-        raise."""
+        """Findings as events, whose ids it gives, None for one that was recorded before; visitors, and what is new of
+        their looks; and `progress`, by which whoever goes on knows that all of it was told. All or nothing. Raises
+        LeaseLost, and what the stores raise."""
         pictures: list[tuple[str, str]] = []  # event, key
         written: list[str | None] = []
         deliveries: list[Delivery | None] = []
@@ -121,6 +124,8 @@ class Recorder:
                     deliveries.append(self._emit(connection, held, event_id) if is_new else None)
                 for at, visitor in visitors:
                     camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
+                if held.url == stream.url:  # another camera has visitors of its own
+                    camera_visitors.put(stream.tenant_id, connection, stream.id, looks)
                 if progress is not None:
                     camera_streams.note_progress(stream.tenant_id, connection, stream.id, progress)
             is_written = True
@@ -132,6 +137,15 @@ class Recorder:
             if delivery is not None:
                 self._on_delivery(delivery)
         return written
+
+    def known_visitors(self, stream: Stream, day: date) -> Visitors:
+        """Those of the day whom the workers before have met. Raises what the store raises."""
+        begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
+        with self._database.read() as connection:
+            known = camera_visitors.of_day(stream.tenant_id, connection, stream.id, day)
+            # Some of those counted are remembered no more.
+            count = camera_traffic.last_visitor(stream.tenant_id, connection, stream.id, begin, below=UNKNOWN_FROM)
+        return Visitors(day, known=known, count=count)
 
     @staticmethod
     def _add(connection: Connection, stream: Stream, found: Found, event_id: str, key: str) -> bool:

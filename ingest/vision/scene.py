@@ -3,7 +3,6 @@ the stream asks for, and out come findings, visitors and sums."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -30,10 +29,11 @@ from ingest.vision.scenarios.plates import PlateReading, Plates
 from ingest.vision.scenarios.ppe import Ppe
 from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
-from ingest.vision.visitors import LEAST_QUALITY, Visitors, quality_of
+from ingest.vision.visitors import LEAST_QUALITY, UNKNOWN_FROM, Visitors, quality_of
 from ingest.vision.yolo import Pixels
 from ingest.vision.zones import zone_of
 from store.camera_streams import Stream
+from store.camera_visitors import VisitorLooks
 from store.ids import new_id
 
 _CODES_S = 0.4
@@ -55,12 +55,21 @@ _Part = Callable[[], list[Finding]]
 
 
 class Scene:
-    """One stream's, for one size of picture. Not for several threads. `progress`: what the scene before left."""
+    """One stream's, for one size of picture. Not for several threads. `progress`, `visitors`: what the scene before
+    left, and whom it knew."""
 
     def __init__(
-        self, stream: Stream, width: int, height: int, eyes: Eyes, progress: bytes | None, now: datetime
+        self,
+        stream: Stream,
+        width: int,
+        height: int,
+        eyes: Eyes,
+        progress: bytes | None,
+        visitors: Visitors,
+        now: datetime,
     ) -> None:
         self.size = width, height
+        self.visitors = visitors
         self.people: list[Tracked] = []
         """Who is in the picture that was looked at last."""
         self.failure: Exception | None = None
@@ -78,7 +87,6 @@ class Scene:
         self._plate_tracks = Tracker(begins_at=_PLATE_FROM)  # what is no plate is not read as one
         told = _told(progress)
         self._remembered = Remembered(told.get("said"), now, width, height)
-        self._visitors = _visitors(told.get("visitors"), now)
         self._known_visitors = 0
         self._entered: set[int] = set()  # who is none of the visitors yet
         self._gone_vehicles: list[int] = []  # since the last look for containers
@@ -125,6 +133,10 @@ class Scene:
         new, self._new_visitors = self._new_visitors, []
         return new
 
+    def take_looks(self) -> list[VisitorLooks]:
+        """What became known of how visitors look since it was last asked."""
+        return self.visitors.take_changed()
+
     def take_sums(self) -> Sums | None:
         """What was counted since it was last asked; None where nothing was."""
         heat = self._traffic.heat.astype(np.float32)
@@ -139,9 +151,7 @@ class Scene:
 
     def progress(self, now: datetime) -> bytes:
         """For the scene after this one."""
-        visitors = base64.b64encode(self._visitors.exported()).decode()
-        said = self._remembered.exported(now, self._entered)
-        return json.dumps({"said": said, "visitors": visitors}).encode()
+        return json.dumps({"said": self._remembered.exported(now, self._entered)}).encode()
 
     def _try(self, part: Callable[[], T]) -> T | None:
         """What a part of a step gives; None where it fails. Tracks that end and borders that are crossed are told once:
@@ -240,8 +250,8 @@ class Scene:
         return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
     def _count(self, frame: Frame, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
-        if frame.seen_at.date() != self._visitors.day:
-            self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
+        if frame.seen_at.date() != self.visitors.day:
+            self.visitors = self.visitors.next_day(frame.seen_at.date())
         findings = self._traffic.step(now_s, people, ended)
         for finding in self._traffic.gone_on:
             self._remembered.note(finding, frame.seen_at)
@@ -258,8 +268,7 @@ class Scene:
         if not self._eyes.has("people"):
             for _ in range(len(self._entered)):
                 self._known_visitors += 1
-                # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
-                self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
+                self._new_visitors.append(UNKNOWN_FROM + int(self._run[:4], 16) * 10_000 + self._known_visitors)
             self._entered = set()
         return []
 
@@ -275,12 +284,12 @@ class Scene:
             vectors = None if crop is None else self._eyes.embed([crop])
             if vectors is not None:
                 self._looks[person.number] = looks + 1, now_s
-                self._visitors.see(person.number, vectors[0], quality, now_s)
+                self.visitors.see(person.number, vectors[0], quality, now_s)
 
     def _tell_apart(self, people: Sequence[Tracked], ended: Sequence[int]) -> None:
         """Who of those that entered is a visitor known before."""
         for number in [*(person.number for person in people), *ended]:
-            visit = self._visitors.visitor_of(number, is_over=number in ended)
+            visit = self.visitors.visitor_of(number, is_over=number in ended)
             if visit is not None and number in self._entered:
                 self._new_visitors.append(visit.visitor)
                 self._entered.discard(number)
@@ -386,11 +395,3 @@ def _told(progress: bytes | None) -> dict[str, str]:
     except ValueError:
         return {}  # of another release
     return told if isinstance(told, dict) else {}
-
-
-def _visitors(exported: str | None, now: datetime) -> Visitors:
-    try:
-        visitors = Visitors.imported(base64.b64decode(exported)) if exported else None
-    except ValueError:
-        visitors = None
-    return visitors if visitors is not None and visitors.day == now.date() else Visitors(now.date())

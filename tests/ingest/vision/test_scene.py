@@ -85,6 +85,28 @@ def test_who_entered_just_before_a_take_over_is_still_counted_by_appearance() ->
     assert camera.visitors == [1]
 
 
+def test_who_entered_just_before_midnight_is_a_visitor_of_the_day_after() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.now_s = 12 * 3600 - 1.0
+    camera.eyes.people = [SOMEBODY]
+    assert camera.runs(1) == ["person_entered"]
+    assert camera.visitors == []
+    assert camera.runs(10) == []
+    assert camera.visitors == [1]
+    assert {each.day for each in camera.looks.values()} == {BEGIN.date() + timedelta(days=1)}
+
+
+def test_what_visitors_look_like_is_written_when_it_changes_and_not_with_every_report() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.eyes.people = [SOMEBODY]
+    camera.runs(6)
+    assert list(camera.looks) == [1]
+    camera.looks.clear()
+    camera.runs(20)
+    assert camera.looks == {}
+    assert len(camera.scene.progress(camera._at(camera.now_s))) < 2000
+
+
 def test_a_queue_is_told_once_though_the_stream_is_taken_over_twice_within_seconds() -> None:
     camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
     camera.eyes.people = list(QUEUE)

@@ -24,6 +24,7 @@ from ingest.vision.scene import Scene
 from ingest.vision.watch import Tools, Watch
 from ingest.vision.worker import Worker
 from store.camera_streams import Health, Stream
+from store.camera_visitors import VisitorLooks
 from store.errors import Unavailable
 
 LOOKS = 50
@@ -144,6 +145,7 @@ class Store:
         self.failing: Exception | None = None
         self.events: list[Found] = []
         self.visitors: list[tuple[datetime, int]] = []
+        self.looks: list[VisitorLooks] = []
         self.sums: list[tuple[datetime, Sums]] = []
         self.reports: list[tuple[Health, bytes | None]] = []
         self.told: list[bytes | None] = []
@@ -153,11 +155,17 @@ class Store:
             raise self.failing
 
     def record(
-        self, _: Stream, findings: list[Found], visitors: list[tuple[datetime, int]], progress: bytes | None
+        self,
+        _: Stream,
+        findings: list[Found],
+        visitors: list[tuple[datetime, int]],
+        looks: list[VisitorLooks],
+        progress: bytes | None,
     ) -> list[str]:
         self._check()
         self.events += findings
         self.visitors += visitors
+        self.looks += looks
         self.told.append(progress)
         return [found.subject for found in findings]
 
@@ -196,6 +204,9 @@ class Finds:
 
     def take_visitors(self) -> list[int]:
         return [self.number]
+
+    def take_looks(self) -> list[VisitorLooks]:
+        return [VisitorLooks(BEGIN.date(), self.number, self.number, b"looks")] if self.number % 2 else []
 
     def take_sums(self) -> Sums:
         return Sums(1, 2.0, np.ones((36, 64), np.float32))
@@ -261,6 +272,7 @@ def test_what_was_found_while_the_store_failed_is_stored_afterwards() -> None:
     watched.look()
     assert [each.subject for each in watched.store.events] == ["1", "2", "3", "4", "5", "6", "7"]
     assert [visitor for _, visitor in watched.store.visitors] == [1, 2, 3, 4, 5, 6, 7]
+    assert [each.visitor for each in watched.store.looks] == [1, 3, 5, 7], "each once"
     # With the pictures and times of then, small while they wait.
     assert watched.store.events[3].seen_at == BEGIN + timedelta(seconds=0.4)
     assert isinstance(watched.store.events[3].image, bytes)
