@@ -4,8 +4,8 @@ their pictures before that, so that no event ever points at a picture that is no
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -60,16 +60,20 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What was counted since it was last written."""
+    """What was counted since it was last written. `waits`: how many people left the queue of a zone, and how long they
+    had been in it, together."""
 
-    waited: int = 0
-    waited_s: float = 0.0
+    waits: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     heat: Heat | None = None
 
     def __add__(self, more: Sums) -> Sums:
         heats = [heat for heat in (self.heat, more.heat) if heat is not None]
         heat = heats[0] if len(heats) == 1 else heats[0] + heats[1] if heats else None
-        return Sums(self.waited + more.waited, self.waited_s + more.waited_s, heat)
+        waits = dict(self.waits)
+        for zone, (people, seconds) in more.waits.items():
+            before = waits.get(zone, (0, 0.0))
+            waits[zone] = before[0] + people, before[1] + seconds
+        return Sums(waits, heat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +212,7 @@ class Recorder:
                 connection,
                 stream.id,
                 hour_of(at),
-                waited=sums.waited,
-                waited_s=sums.waited_s,
+                waits=sums.waits,
                 heat=sums.heat,
             )
 

@@ -20,6 +20,7 @@ from ingest.vision.motion import WIDTH
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
 from ingest.vision.remembered import Remembered
+from ingest.vision.scenarios import queues_left
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
@@ -86,6 +87,8 @@ class Scene:
         self._people, self._vehicles = Tracker(), Tracker()
         self._plate_tracks = Tracker(begins_at=_PLATE_FROM)  # what is no plate is not read as one
         told = _told(progress)
+        self._queues_left = queues_left.parsed(told.get("queues"))
+        self._counted_at = now
         self._remembered = Remembered(told.get("said"), now, width, height)
         self._known_visitors = 0
         self._entered: set[int] = set()  # who is none of the visitors yet
@@ -137,21 +140,25 @@ class Scene:
         """What became known of how visitors look since it was last asked."""
         return self.visitors.take_changed()
 
+    @property
+    def has_waits(self) -> bool:
+        """Whether somebody's wait is over whose sum nobody has taken: the next scene will not know of it."""
+        return bool(self._traffic.waited)
+
     def take_sums(self) -> Sums | None:
         """What was counted since it was last asked; None where nothing was."""
         heat = self._traffic.heat.astype(np.float32)
-        waited = self._traffic.waited.values()
-        people, seconds = sum(each.people for each in waited), sum(each.seconds for each in waited)
-        if not people and not heat.any():
+        waits = {zone: (each.people, each.seconds) for zone, each in self._traffic.waited.items()}
+        if not waits and not heat.any():
             return None
         self._traffic.heat[:] = 0
-        for each in waited:
-            each.people, each.seconds = 0, 0.0
-        return Sums(people, seconds, heat)
+        self._traffic.waited.clear()
+        return Sums(waits, heat)
 
     def progress(self, now: datetime) -> bytes:
         """For the scene after this one."""
-        return json.dumps({"said": self._remembered.exported(now, self._entered)}).encode()
+        queues = self._queues_left or self._traffic.left(self._counted_at)
+        return json.dumps({"said": self._remembered.exported(now, self._entered), "queues": queues.exported()}).encode()
 
     def _try(self, part: Callable[[], T]) -> T | None:
         """What a part of a step gives; None where it fails. Tracks that end and borders that are crossed are told once:
@@ -176,7 +183,6 @@ class Scene:
 
     def _remember(self, at: datetime) -> None:
         """What is still there of what was said."""
-        self._remembered.see(("queue_formed",), self._traffic.standing, at)
         looks: tuple[tuple[float, tuple[EventType, ...], Sequence[str]], ...] = (
             (self._fire_s, ("fire", "smoke"), self._fire.present),
             (self._codes_s, ("barcode_read",), self._barcodes.present),
@@ -252,7 +258,12 @@ class Scene:
     def _count(self, frame: Frame, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
         if frame.seen_at.date() != self.visitors.day:
             self.visitors = self.visitors.next_day(frame.seen_at.date())
-        findings = self._traffic.step(now_s, people, ended)
+        findings: list[Finding] = []
+        if self._queues_left is not None:
+            left, self._queues_left = self._queues_left, None
+            findings += self._traffic.go_on(left, now_s, (frame.seen_at - left.at).total_seconds())
+        findings += self._traffic.step(now_s, people, ended)
+        self._counted_at = frame.seen_at
         for finding in self._traffic.gone_on:
             self._remembered.note(finding, frame.seen_at)
         if self._traffic.wants_looks:

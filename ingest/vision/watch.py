@@ -340,6 +340,8 @@ class Watch:
             width=status.width,
             height=status.height,
         )
+        if self._scene is not None and self._scene.has_waits:
+            self._add_sums()
         # What counts as said must have been written, should this worker die.
         is_written = not self._unwritten and not self._visitors
         progress = self._scene.progress(datetime.now(UTC)) if self._scene is not None and is_written else None

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from store import accounts, camera_events, camera_streams, camera_traffic, camera_visitors
 from store import database as store_database
 from store.camera_streams import Health, Stream
-from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
+from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS, Queue
 from store.camera_visitors import VisitorLooks
 from store.database import Database, now
 from store.ids import new_id
@@ -404,13 +404,12 @@ def test_numbers_of_visitors_go_on_after_the_highest_of_the_day(database: Databa
 def test_figures_of_an_hour_add_up_whoever_writes_them(database: Database) -> None:
     made = stream(database, tenant(database))
     heat = np.ones((HEAT_ROWS, HEAT_COLUMNS), np.float32)
+    waits = {"till": (1, 4.5), "bar": (3, 30.0)}
 
     def count() -> None:
         for _ in range(10):
             with database.write() as connection:
-                camera_traffic.add(
-                    made.tenant_id, connection, made.id, HOUR, entered=1, left=2, waited=1, waited_s=4.5, heat=heat
-                )
+                camera_traffic.add(made.tenant_id, connection, made.id, HOUR, entered=1, left=2, waits=waits, heat=heat)
                 camera_traffic.add_visitor(made.tenant_id, connection, made.id, HOUR, 1)
 
     threads = [threading.Thread(target=count) for _ in range(4)]
@@ -423,7 +422,8 @@ def test_figures_of_an_hour_add_up_whoever_writes_them(database: Database) -> No
         (bucket,) = camera_traffic.series(made.tenant_id, connection, made.id, HOUR, end, step=timedelta(hours=1))
         warm = camera_traffic.heat(made.tenant_id, connection, made.id, HOUR, end)
         other = camera_traffic.heat(new_id(), connection, made.id, HOUR, end)
-    assert (bucket.entered, bucket.left, bucket.avg_queue_sec, bucket.unique_visitors) == (40, 80, 4.5, 1)
+    assert (bucket.entered, bucket.left, bucket.avg_queue_sec, bucket.unique_visitors) == (40, 80, 8.6, 1)
+    assert bucket.queues == (Queue("bar", 120, 10.0), Queue("till", 40, 4.5))
     assert warm.shape == (HEAT_ROWS, HEAT_COLUMNS)
     assert np.all(warm == 40)
     assert not other.any()

@@ -153,7 +153,10 @@ class Camera:
         )
         return cast(Frame, frame)
 
-    def taken_over(self, *, after_s: float = 0.0, scale: int = 1) -> None:
+    def taken_over(
+        self, *, after_s: float = 0.0, scale: int = 1, zones: Iterable[dict[str, Any]] | None = None
+    ) -> None:
         progress = self.scene.progress(self._at(self.now_s))
         self.now_s, self.scale = self.now_s + after_s, scale
+        self._stream.zones[:] = self._stream.zones if zones is None else zones
         self.scene = self._new(progress)

@@ -195,7 +195,7 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     heat = np.ones((camera_traffic.HEAT_ROWS, camera_traffic.HEAT_COLUMNS), np.float32)
     with watcher.server.database.write() as connection:
         camera_traffic.add(
-            watcher.tenant_id, connection, stream["id"], hour, entered=7, waited=2, waited_s=60, heat=heat
+            watcher.tenant_id, connection, stream["id"], hour, entered=7, waits={"till": (2, 60.0)}, heat=heat
         )
     page.get_by_role("tab", name="Events").click()
     expect(page.get_by_text("Somebody came in")).to_have_count(25)

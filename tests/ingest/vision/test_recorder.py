@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ingest.vision.recorder import Recorder
+from ingest.vision.recorder import Recorder, Sums
 from ingest.vision.visitors import UNKNOWN_FROM, Visitors
-from store import accounts, camera_streams
+from store import accounts, camera_streams, camera_traffic
 from store.blobs import Blobs
 from store.camera_streams import Stream
+from store.camera_traffic import Queue
 from store.database import Database
 from store.settings import Settings
 from tests.support.migrated import migrated_postgresql, migrated_sqlite
@@ -92,3 +93,15 @@ def test_who_was_seen_by_a_camera_is_nobody_to_another_at_a_new_address(house: H
     met(visitors, 2)
     house.recorder.record(house.stream, [], (), visitors.take_changed())
     assert house.known() == 0
+
+
+def test_waits_are_kept_by_the_zone_and_make_the_hour_s_figure_together(house: House) -> None:
+    for sums in (Sums({"till": (2, 60.0)}), Sums({"till": (1, 30.0), "bar": (3, 30.0)})):
+        house.recorder.add_sums(house.stream, NOON, sums)
+    hour = timedelta(hours=1)
+    with house.database.read() as connection:
+        (bucket,) = camera_traffic.series(
+            house.stream.tenant_id, connection, house.stream.id, NOON, NOON + hour, step=hour
+        )
+    assert bucket.queues == (Queue("bar", 3, 10.0), Queue("till", 3, 30.0))
+    assert bucket.avg_queue_sec == 20.0

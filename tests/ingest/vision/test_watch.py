@@ -188,6 +188,7 @@ class Finds:
     def __init__(self) -> None:
         self.people: list[object] = []
         self.failure: Exception | None = None
+        self.has_waits = False
         self.error: Exception | None = None
         self.number = 0
         self.written: list[Found] = []
@@ -209,7 +210,7 @@ class Finds:
         return [VisitorLooks(BEGIN.date(), self.number, self.number, b"looks")] if self.number % 2 else []
 
     def take_sums(self) -> Sums:
-        return Sums(1, 2.0, np.ones((36, 64), np.float32))
+        return Sums({"till": (1, 2.0)}, np.ones((36, 64), np.float32))
 
     def progress(self, _: datetime) -> bytes:
         return b"progress"
@@ -300,12 +301,22 @@ def test_sums_that_could_not_be_written_are_added_to_the_next_each_in_its_hour()
     assert watched.store.sums == []
     watched.store.failing = None
     watched.watch._add_sums()
-    said = [(at.hour, sums.waited, sums.waited_s) for at, sums in watched.store.sums]
-    assert said == [(12, 1, 2.0), (13, 4, 8.0)]
+    said = [(at.hour, sums.waits["till"]) for at, sums in watched.store.sums]
+    assert said == [(12, (1, 2.0)), (13, (4, 8.0))]
     assert watched.store.sums[1][1].heat is not None
     assert float(watched.store.sums[1][1].heat.max()) == 4.0
     watched.watch._add_sums()
-    assert watched.store.sums[-1][1].waited == 1
+    assert watched.store.sums[-1][1].waits == {"till": (1, 2.0)}
+
+
+def test_a_wait_that_is_over_is_counted_before_the_next_worker_is_told_that_it_is() -> None:
+    watched = Watched()
+    watched.look()
+    watched.report()
+    assert watched.store.sums == []
+    watched.scene.has_waits = True
+    assert watched.report()[1] == b"progress"
+    assert len(watched.store.sums) == 1
 
 
 def test_an_unforeseen_failure_is_said_and_does_not_end_the_watch() -> None:
