@@ -47,7 +47,8 @@ class EventQuery(Query):
 class EventRecord(BaseModel):
     """`stream_name` is the camera's; null where it was deleted since. `snapshot_url` is a link that needs no key and
     expires; null where no picture is kept. `metadata` has, as far as they apply, the zone's name, the track's number,
-    the box (x1, y1, x2, y2 in pixels), and what was read."""
+    the `object` that is in a restricted zone (person or vehicle, each with numbers of its own), the box (x1, y1, x2, y2
+    in pixels), and what was read."""
 
     id: UuidText
     stream_id: UuidText

@@ -272,7 +272,7 @@ def _metadata(stream: Stream, found: Found) -> dict[str, Any]:
     place = floor.place(foot_point(finding.box, found.width, found.height)) if floor and finding.box else None
     known: dict[str, Any] = {
         "zone": finding.zone,
-        "track_id": finding.number,
+        "track_id": None if finding.number is None else abs(finding.number),
         "box": None if finding.box is None else [round(value) for value in finding.box],
         "floor": None if place is None else [round(value, 2) for value in place],
         "frame": {"width": found.width, "height": found.height},

@@ -71,8 +71,8 @@ class Scene:
     ) -> None:
         self.size = width, height
         self.visitors = visitors
-        self.people: list[Tracked] = []
-        """Who is in the picture that was looked at last."""
+        self.seen: list[Tracked] = []
+        """Who and what is in the picture that was looked at last, as findings number them."""
         self.failure: Exception | None = None
         """What a part of the last step failed by; what the others found was given all the same."""
         self._eyes = eyes
@@ -113,7 +113,7 @@ class Scene:
                 tracker.rest(now_s)
             self._remembered.rest(frame.seen_at)
             return
-        self._looked_s, self.people = now_s, []
+        self._looked_s, self.seen = now_s, []
         image = frame.image
         parts: tuple[_Part, ...] = (
             *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
@@ -211,6 +211,7 @@ class Scene:
             self._search(self._vehicles, now_s)
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
+                self.seen += ours
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
                 parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone))
             if reads_containers:
@@ -222,7 +223,8 @@ class Scene:
         people, ended = self._people.step(found, now_s)
         self._pictures.newest("person_left", people, image)
         self._search(self._people, now_s)
-        self.people, self._attention.somebody_there = people, bool(people)
+        self.seen += people
+        self._attention.somebody_there = bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
         if "safety" in wanted:
             parts.append(lambda: self._intrusion.step(clock_s, people, ended))

@@ -42,7 +42,7 @@ _STORE_FAILED = (ParleyError, OSError)
 _WATCHED = ("url", "is_own", "transport", "scenarios", "zones")
 """Of a stream: what is opened, and what the scene was made with. All else is read when it is needed."""
 
-_OF_PEOPLE: frozenset[EventType] = frozenset(
+_BETTERED: frozenset[EventType] = frozenset(
     ("person_entered", "no_helmet", "no_vest", "no_mask", "no_gloves", "fall", "zone_intrusion")
 )
 
@@ -184,7 +184,7 @@ class Watch:
             self._write(frame.arrived_s)
             if failure is not None:
                 raise failure
-            for event_id in self._shots.better(scene.people, frame) if scene.people else []:
+            for event_id in self._shots.better(scene.seen, frame) if scene.seen else []:
                 self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
         except LeaseLost:
             raise
@@ -263,7 +263,7 @@ class Watch:
             finding, image = found.finding, found.image
             if isinstance(image, bytes):
                 continue  # from a while ago: whom it shows may be gone
-            if event_id is not None and finding.box is not None and finding.type in _OF_PEOPLE and finding.number:
+            if event_id is not None and finding.box is not None and finding.type in _BETTERED and finding.number:
                 self._shots.begin(event_id, finding.number, finding.box, image, now_s)
 
     def _give_up(self) -> None:

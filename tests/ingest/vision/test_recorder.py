@@ -11,13 +11,14 @@ import pytest
 
 from ingest.vision.recorder import Recorder, Sums
 from ingest.vision.visitors import UNKNOWN_FROM, Visitors
-from store import accounts, camera_streams, camera_traffic
+from store import accounts, camera_events, camera_streams, camera_traffic
 from store.blobs import Blobs
 from store.camera_streams import Stream
 from store.camera_traffic import Queue
 from store.database import Database
 from store.settings import Settings
 from tests.support.migrated import migrated_postgresql, migrated_sqlite
+from tests.support.scene_camera import VAULT, Camera, Seeing
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 DAY = NOON.date()
@@ -105,3 +106,14 @@ def test_waits_are_kept_by_the_zone_and_make_the_hour_s_figure_together(house: H
         )
     assert bucket.queues == (Queue("bar", 3, 10.0), Queue("till", 3, 30.0))
     assert bucket.avg_queue_sec == 20.0
+
+
+def test_an_intruder_s_event_says_what_it_is_and_has_a_number_from_one_on(house: House) -> None:
+    camera = Camera("safety", eyes=Seeing(), zones=[VAULT])
+    camera.eyes.vehicles = [(400, 100, 600, 300)]
+    camera.runs(3)
+    house.recorder.record(house.stream, camera.found)
+    with house.database.read() as connection:
+        (event,) = camera_events.list_page(house.stream.tenant_id, connection, limit=10)
+    assert event.type == "zone_intrusion"
+    assert (event.metadata["object"], event.metadata["track_id"], event.metadata["zone"]) == ("vehicle", 1, "vault")

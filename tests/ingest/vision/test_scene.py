@@ -363,6 +363,8 @@ def test_people_and_vehicles_have_numbers_of_their_own() -> None:
     assert camera.runs(3) == [], "the vehicle has not moved"
     numbers = [each.finding.number for each in camera.found]
     assert sorted(numbers, key=lambda number: number or 0) == [-1, 1]
+    assert [each.number for each in camera.scene.seen] == [-1]
+    assert sorted(str(each.finding.details["object"]) for each in camera.found) == ["person", "vehicle"]
 
 
 def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> None:

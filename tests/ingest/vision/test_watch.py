@@ -186,7 +186,7 @@ class Finds:
     size = (64, 36)
 
     def __init__(self) -> None:
-        self.people: list[object] = []
+        self.seen: list[object] = []
         self.failure: Exception | None = None
         self.has_waits = False
         self.error: Exception | None = None
