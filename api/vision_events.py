@@ -47,7 +47,8 @@ class EventQuery(Query):
 class EventRecord(BaseModel):
     """`stream_name` is the camera's; null where it was deleted since. `snapshot_url` is a link that needs no key and
     expires; null where no picture is kept. `metadata` has, as far as they apply, the zone's name, the track's number,
-    the box (x1, y1, x2, y2 in pixels), and what was read."""
+    the `object` that is in a restricted zone (person or vehicle, each with numbers of its own), the box (x1, y1, x2, y2
+    in pixels), and what was read."""
 
     id: UuidText
     stream_id: UuidText
@@ -76,15 +77,24 @@ class TrafficQuery(Query):
     end: date = Field(alias="to")
 
 
+class ZoneQueue(BaseModel):
+    """The queue of a zone, by the name that it had: `people` who left it, after `avg_queue_sec` seconds on average."""
+
+    zone: str
+    people: int
+    avg_queue_sec: float
+
+
 class TrafficBucket(BaseModel):
     """An hour or a day from `bucket` on. A visitor who comes again is counted once in it; `avg_queue_sec` is of those
-    who left a queue in it."""
+    who left a queue in it, and `queues` has the same by the zone, of the zones whose queue somebody left."""
 
     bucket: UtcTime
     unique_visitors: int
     avg_queue_sec: float
     entered: int
     left: int
+    queues: list[ZoneQueue]
 
 
 class TrafficSeries(BaseModel):
@@ -197,6 +207,10 @@ def read_traffic(call: Call[TrafficQuery, NoInput]) -> TrafficSeries:
             avg_queue_sec=each.avg_queue_sec,
             entered=each.entered,
             left=each.left,
+            queues=[
+                ZoneQueue(zone=queue.zone, people=queue.people, avg_queue_sec=queue.avg_queue_sec)
+                for queue in each.queues
+            ],
         )
         for each in buckets
     ]

@@ -49,6 +49,7 @@ _PLACES = {
     "camera_streams": "cameras/streams.jsonl",
     "camera_events": "cameras/events.jsonl",
     "camera_hours": "cameras/traffic.jsonl",
+    "camera_queues": "cameras/queues.jsonl",
     "ledger_transactions": "billing/transactions.jsonl",
     "ledger_entries": "billing/entries.jsonl",
     "usage_records": "billing/usage.jsonl",
@@ -69,6 +70,7 @@ _LEFT_OUT = {
     "idempotency_keys": "answers of the last day, for repeated requests",
     "index_work": "what the index still has to do",
     "account_exports": "this archive and others",
+    "camera_visitors": "vectors that tell a day's passers-by apart, and end with the day",
     "communication_figures": "counted from the communications",
     "participation_figures": "counted from the communications",
 }

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
+from store import camera_visitors
 from store.accounts import tenants
 from store.database import ago, id_column, metadata, now, time_column
 from store.ids import new_id
@@ -231,6 +232,7 @@ def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any
     table = camera_streams.c
     if "url" in values:
         values["progress"] = None
+        camera_visitors.forget(tenant_id, connection, stream_id)
     connection.execute(
         sa.update(camera_streams)
         .where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id)
@@ -239,12 +241,13 @@ def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any
 
 
 def delete(tenant_id: str, connection: Connection, stream_id: str) -> bool:
-    """False where there is none. Its address is forgotten at once."""
+    """False where there is none. Its address is forgotten at once, and so is what its visitors looked like."""
     table = camera_streams.c
     gone = {"deleted_at": now(), "url": b"", "shown_url": "", "worker_id": None, "leased_until": None, "progress": None}
     changed = connection.execute(
         sa.update(camera_streams).where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id).values(**gone)
     )
+    camera_visitors.forget(tenant_id, connection, stream_id)
     return changed.rowcount > 0
 
 

@@ -3,8 +3,10 @@ were."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -40,19 +42,43 @@ camera_visits = sa.Table(
     sa.Index(None, "hour"),
 )
 
+# What `waited` and `waited_s` of an hour are the sums of.
+camera_queues = sa.Table(
+    "camera_queues",
+    metadata,
+    id_column("stream_id", sa.ForeignKey("camera_streams.id", ondelete="CASCADE"), primary_key=True),
+    time_column("hour", primary_key=True),
+    sa.Column("zone", sa.String(200), primary_key=True),
+    id_column("tenant_id", nullable=False),
+    sa.Column("waited", sa.Integer, nullable=False),
+    sa.Column("waited_s", sa.Float, nullable=False),
+    sa.Index(None, "hour"),
+)
+
 HEAT_ROWS, HEAT_COLUMNS = 36, 64
 Heat = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
+class Queue:
+    """`people` who left the queue of a zone."""
+
+    zone: str
+    people: int
+    avg_queue_sec: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bucket:
-    """An hour or a day. Seconds are of those who left a queue in it; 0 where nobody did."""
+    """An hour or a day. Seconds are of those who left a queue in it; 0 where nobody did. `queues`: those that somebody
+    left."""
 
     begin: datetime
     unique_visitors: int
     entered: int
     left: int
     avg_queue_sec: float
+    queues: tuple[Queue, ...]
 
 
 def add(
@@ -63,11 +89,11 @@ def add(
     *,
     entered: int = 0,
     left: int = 0,
-    waited: int = 0,
-    waited_s: float = 0.0,
+    waits: Mapping[str, tuple[int, float]] = MappingProxyType({}),
     heat: Heat | None = None,
 ) -> None:
-    """Adds to an hour. `heat`: HEAT_ROWS x HEAT_COLUMNS person-seconds."""
+    """Adds to an hour. `waits`: how many people left the queue of which zone, and how many seconds they had been in it,
+    together. `heat`: HEAT_ROWS x HEAT_COLUMNS person-seconds."""
     key = {"stream_id": stream_id, "hour": hour}
     empty = {"tenant_id": tenant_id, "entered": 0, "left": 0, "waited": 0, "waited_s": 0.0, "heat": None}
     insert_ignoring(connection, camera_hours, {**key, **empty})
@@ -76,19 +102,38 @@ def add(
     values: dict[str, Any] = {
         "entered": table.entered + entered,
         "left": table.left + left,
-        "waited": table.waited + waited,
-        "waited_s": table.waited_s + waited_s,
+        "waited": table.waited + sum(people for people, _ in waits.values()),
+        "waited_s": table.waited_s + sum(seconds for _, seconds in waits.values()),
     }
     if heat is not None and heat.any():
         before = connection.execute(sa.select(table.heat).where(*mine).with_for_update()).scalar_one()
         values["heat"] = (_heat(before) + heat).astype(np.float32).tobytes()
     connection.execute(sa.update(camera_hours).where(*mine).values(**values))
+    for zone, (people, seconds) in waits.items():
+        row = {**key, "zone": zone, "tenant_id": tenant_id, "waited": people, "waited_s": seconds}
+        adding = upsert(connection, camera_queues).values(**row)
+        queue = camera_queues.c
+        more = {"waited": queue.waited + adding.excluded.waited, "waited_s": queue.waited_s + adding.excluded.waited_s}
+        connection.execute(adding.on_conflict_do_update(index_elements=camera_queues.primary_key.columns, set_=more))
 
 
 def add_visitor(tenant_id: str, connection: Connection, stream_id: str, hour: datetime, visitor: int) -> None:
     """Once an hour and visitor."""
     values = {"stream_id": stream_id, "hour": hour, "visitor": visitor, "tenant_id": tenant_id}
     connection.execute(upsert(connection, camera_visits).values(**values).on_conflict_do_nothing())
+
+
+def last_visitor(tenant_id: str, connection: Connection, stream_id: str, day: datetime, *, below: int) -> int:
+    """The highest number of the visitors of a day, which begins then, of the numbers `below`; 0 where nobody came."""
+    table = camera_visits.c
+    query = sa.select(sa.func.max(table.visitor)).where(
+        table.tenant_id == tenant_id,
+        table.stream_id == stream_id,
+        table.hour >= day,
+        table.hour < day + timedelta(days=1),
+        table.visitor < below,
+    )
+    return connection.execute(query).scalar_one() or 0
 
 
 def series(
@@ -107,6 +152,17 @@ def series(
         sums[(row.hour - begin) // step] = [
             before + more for before, more in zip(sums[(row.hour - begin) // step], row[1:], strict=True)
         ]
+    queues: list[dict[str, tuple[int, float]]] = [{} for _ in range(count)]
+    waits = camera_queues.c
+    left = connection.execute(
+        sa.select(waits.hour, waits.zone, waits.waited, waits.waited_s).where(
+            waits.tenant_id == tenant_id, waits.stream_id == stream_id, waits.hour >= begin, waits.hour < end
+        )
+    )
+    for wait in left:
+        of_bucket = queues[(wait.hour - begin) // step]
+        people, seconds = of_bucket.get(wait.zone, (0, 0.0))
+        of_bucket[wait.zone] = people + wait.waited, seconds + wait.waited_s
     visitors: list[set[tuple[object, int]]] = [set() for _ in range(count)]
     there = connection.execute(
         sa.select(visits.hour, visits.visitor).where(
@@ -121,7 +177,11 @@ def series(
             unique_visitors=len(visitors[number]),
             entered=int(entered),
             left=int(left),
-            avg_queue_sec=round(waited_s / waited, 1) if waited else 0.0,
+            avg_queue_sec=_average(waited, waited_s),
+            queues=tuple(
+                Queue(zone, people, _average(people, seconds))
+                for zone, (people, seconds) in sorted(queues[number].items())
+            ),
         )
         for number, (entered, left, waited, waited_s) in enumerate(sums)
     ]
@@ -148,8 +208,12 @@ def heat(tenant_id: str, connection: Connection, stream_id: str, begin: datetime
 @across_tenants("housekeeping")
 def forget_old(connection: Connection, *, days: int) -> None:
     before = now() - timedelta(days=days)
-    for table in (camera_hours, camera_visits):
+    for table in (camera_hours, camera_queues, camera_visits):
         connection.execute(sa.delete(table).where(table.c.hour < before))
+
+
+def _average(people: float, seconds: float) -> float:
+    return round(seconds / people, 1) if people else 0.0
 
 
 def _heat(raw: bytes | None) -> Heat:

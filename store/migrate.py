@@ -43,6 +43,7 @@ def import_tables() -> None:
         camera_events,
         camera_streams,
         camera_traffic,
+        camera_visitors,
         chats,
         communications,
         corrections,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ingest.vision.frames import Frame
 from ingest.vision.reidentify import cut_out
-from ingest.vision.scenarios.findings import Box, Tracked
+from ingest.vision.scenarios.findings import Box, Tracked, object_of
 from ingest.vision.visitors import quality_of
 from ingest.vision.yolo import Pixels
 
@@ -54,7 +54,9 @@ class BestShots:
             if who is None or image is None or now_s - shot.looked_s < _EVERY_S:
                 continue
             shot.looked_s = now_s
-            others = [each.box for each in seen if each is not who]
+            # Who stands before a car is not hidden by it.
+            alike = [each for each in seen if object_of(each.number) == object_of(who.number)]
+            others = [each.box for each in alike if each is not who]
             quality = self._quality(who.box, who.confidence, image, others)
             if quality > _BETTER * shot.quality:
                 shot.quality = quality

@@ -16,6 +16,7 @@ import structlog
 
 from ingest.vision.detect_poses import Poses
 from ingest.vision.detector import Detector, DetectorError, DetectorFailed
+from ingest.vision.gallery import Floats
 from ingest.vision.models import Role
 from ingest.vision.network_files import NetworkUnusable
 from ingest.vision.networks import PEOPLE, VEHICLES, Description
@@ -25,7 +26,6 @@ from ingest.vision.scenarios.findings import Box
 from ingest.vision.scenarios.fire import LEAST_CONFIDENCE, Burning
 from ingest.vision.scenarios.plates import PlateReading
 from ingest.vision.scenarios.ppe import UNSURE_FROM, Item, close_up, unknown_in_words
-from ingest.vision.visitors import Floats
 from ingest.vision.yolo import Boxes, Pixels
 from store.camera_streams import Scenario
 

@@ -4,9 +4,9 @@ their pictures before that, so that no event ever points at a picture that is no
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,13 @@ from PIL import Image
 from accounts import webhooks
 from ingest.vision.calibration import Floor
 from ingest.vision.scenarios.findings import EventType, Finding
+from ingest.vision.visitors import UNKNOWN_FROM, Visitors
 from ingest.vision.zones import foot_point
-from store import camera_events, camera_streams, camera_traffic
+from store import camera_events, camera_streams, camera_traffic, camera_visitors
 from store.blobs import Blobs
 from store.camera_streams import Health, Scenario, Stream
 from store.camera_traffic import Heat
+from store.camera_visitors import VisitorLooks
 from store.database import Connection, Database
 from store.deliveries import Delivery
 from store.ids import new_id
@@ -59,16 +61,20 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What was counted since it was last written."""
+    """What was counted since it was last written. `waits`: how many people left the queue of a zone, and how long they
+    had been in it, together."""
 
-    waited: int = 0
-    waited_s: float = 0.0
+    waits: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     heat: Heat | None = None
 
     def __add__(self, more: Sums) -> Sums:
         heats = [heat for heat in (self.heat, more.heat) if heat is not None]
         heat = heats[0] if len(heats) == 1 else heats[0] + heats[1] if heats else None
-        return Sums(self.waited + more.waited, self.waited_s + more.waited_s, heat)
+        waits = dict(self.waits)
+        for zone, (people, seconds) in more.waits.items():
+            before = waits.get(zone, (0, 0.0))
+            waits[zone] = before[0] + people, before[1] + seconds
+        return Sums(waits, heat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +106,12 @@ class Recorder:
         stream: Stream,
         findings: Sequence[Found],
         visitors: Sequence[tuple[datetime, int]] = (),
+        looks: Sequence[VisitorLooks] = (),
         progress: bytes | None = None,
     ) -> list[str | None]:
-        """Findings as events, whose ids it gives, None for one that was recorded before; visitors; and `progress`, by
-        which whoever goes on knows that all of it was told. All or nothing. Raises LeaseLost, and what the stores
-        raise."""
+        """Findings as events, whose ids it gives, None for one that was recorded before; visitors, and what is new of
+        their looks; and `progress`, by which whoever goes on knows that all of it was told. All or nothing. Raises
+        LeaseLost, and what the stores raise."""
         pictures: list[tuple[str, str]] = []  # event, key
         written: list[str | None] = []
         deliveries: list[Delivery | None] = []
@@ -122,6 +129,8 @@ class Recorder:
                     deliveries.append(self._emit(connection, held, event_id) if is_new else None)
                 for at, visitor in visitors:
                     camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
+                if held.url == stream.url:  # another camera has visitors of its own
+                    camera_visitors.put(stream.tenant_id, connection, stream.id, looks)
                 if progress is not None:
                     camera_streams.note_progress(stream.tenant_id, connection, stream.id, progress)
             is_written = True
@@ -133,6 +142,15 @@ class Recorder:
             if delivery is not None:
                 self._on_delivery(delivery)
         return written
+
+    def known_visitors(self, stream: Stream, day: date) -> Visitors:
+        """Those of the day whom the workers before have met. Raises what the store raises."""
+        begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
+        with self._database.read() as connection:
+            known = camera_visitors.of_day(stream.tenant_id, connection, stream.id, day)
+            # Some of those counted are remembered no more.
+            count = camera_traffic.last_visitor(stream.tenant_id, connection, stream.id, begin, below=UNKNOWN_FROM)
+        return Visitors(day, known=known, count=count)
 
     @staticmethod
     def _add(connection: Connection, stream: Stream, found: Found, event_id: str, key: str) -> bool:
@@ -195,8 +213,7 @@ class Recorder:
                 connection,
                 stream.id,
                 hour_of(at),
-                waited=sums.waited,
-                waited_s=sums.waited_s,
+                waits=sums.waits,
                 heat=sums.heat,
             )
 
@@ -256,7 +273,7 @@ def _metadata(stream: Stream, found: Found) -> dict[str, Any]:
     place = floor.place(foot_point(finding.box, found.width, found.height)) if floor and finding.box else None
     known: dict[str, Any] = {
         "zone": finding.zone,
-        "track_id": finding.number,
+        "track_id": None if finding.number is None else abs(finding.number),
         "box": None if finding.box is None else [round(value) for value in finding.box],
         "floor": None if place is None else [round(value, 2) for value in place],
         "frame": {"width": found.width, "height": found.height},

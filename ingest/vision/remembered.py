@@ -145,9 +145,8 @@ class Remembered:
         return min(alike, key=lambda said: _apart(said.box, box), default=None)
 
     def _say(self, finding: Finding, at: datetime) -> None:
-        if finding.type == "queue_cleared":
-            self._open.pop(("queue_formed", finding.subject), None)
-        if finding.type in ("person_left", "queue_cleared"):
+        # Nobody is there any more of whom this was said; and queues are left to the next worker by `QueuesLeft`.
+        if finding.type in ("person_left", "queue_formed", "queue_cleared"):
             return
         if len(self._open) >= _MOST:
             del self._open[next(iter(self._open))]

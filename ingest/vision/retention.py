@@ -10,7 +10,7 @@ import structlog
 
 from ingest.vision.recorder import NEWEST_KEPT, newest_folder, newest_key
 from ingest.workshop import Workshop, workshop
-from store import camera_events, camera_streams, camera_traffic
+from store import camera_events, camera_streams, camera_traffic, camera_visitors
 from store.database import now
 
 log = structlog.get_logger(__name__)
@@ -55,6 +55,7 @@ class CameraSweep:
             self._lost_s = time.monotonic()
         with house.database.write(durable=False) as connection:
             camera_traffic.forget_old(connection, days=FIGURES_DAYS)
+            camera_visitors.forget_old(connection)
             camera_streams.forget_deleted(connection)
         self._thorough_s = time.monotonic()
 

@@ -3,7 +3,6 @@ the stream asks for, and out come findings, visitors and sums."""
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -23,6 +22,7 @@ from ingest.vision.reading_desk import Reading, ReadingDesk
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
 from ingest.vision.remembered import Remembered
+from ingest.vision.scenarios import queues_left
 from ingest.vision.scenarios.barcodes import Barcodes, read_codes
 from ingest.vision.scenarios.falls import Falls, Pose
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
@@ -32,10 +32,11 @@ from ingest.vision.scenarios.plates import Plates
 from ingest.vision.scenarios.ppe import Ppe
 from ingest.vision.scenarios.traffic import Traffic
 from ingest.vision.tracking import Tracker
-from ingest.vision.visitors import LEAST_QUALITY, Visitors, quality_of
+from ingest.vision.visitors import LEAST_QUALITY, UNKNOWN_FROM, Visitors, quality_of
 from ingest.vision.yolo import Pixels
 from ingest.vision.zones import zone_of
 from store.camera_streams import Stream
+from store.camera_visitors import VisitorLooks
 from store.ids import new_id
 
 _CODES_S = 0.4
@@ -57,14 +58,23 @@ _Part = Callable[[], list[Finding]]
 
 
 class Scene:
-    """One stream's, for one size of picture. Not for several threads. `progress`: what the scene before left."""
+    """One stream's, for one size of picture. Not for several threads. `progress`, `visitors`: what the scene before
+    left, and whom it knew."""
 
     def __init__(
-        self, stream: Stream, width: int, height: int, eyes: Eyes, progress: bytes | None, now: datetime
+        self,
+        stream: Stream,
+        width: int,
+        height: int,
+        eyes: Eyes,
+        progress: bytes | None,
+        visitors: Visitors,
+        now: datetime,
     ) -> None:
         self.size = width, height
-        self.people: list[Tracked] = []
-        """Who is in the picture that was looked at last."""
+        self.visitors = visitors
+        self.seen: list[Tracked] = []
+        """Who and what is in the picture that was looked at last, as findings number them."""
         self.failure: Exception | None = None
         """What a part of the last step failed by; what the others found was given all the same."""
         self._eyes = eyes
@@ -79,8 +89,9 @@ class Scene:
         self._people, self._vehicles = Tracker(), Tracker()
         self._plate_tracks = Tracker(begins_at=_PLATE_FROM)  # what is no plate is not read as one
         told = _told(progress)
+        self._queues_left = queues_left.parsed(told.get("queues"))
+        self._counted_at = now
         self._remembered = Remembered(told.get("said"), now, width, height)
-        self._visitors = _visitors(told.get("visitors"), now)
         self._known_visitors = 0
         self._entered: set[int] = set()  # who is none of the visitors yet
         self._gone_vehicles: list[int] = []  # since the last look for containers
@@ -107,7 +118,7 @@ class Scene:
                 tracker.rest(now_s)
             self._remembered.rest(frame.seen_at)
             return
-        self._looked_s, self.people = now_s, []
+        self._looked_s, self.seen = now_s, []
         image = frame.image
         parts: tuple[_Part, ...] = (
             *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
@@ -130,23 +141,29 @@ class Scene:
         new, self._new_visitors = self._new_visitors, []
         return new
 
+    def take_looks(self) -> list[VisitorLooks]:
+        """What became known of how visitors look since it was last asked."""
+        return self.visitors.take_changed()
+
+    @property
+    def has_waits(self) -> bool:
+        """Whether somebody's wait is over whose sum nobody has taken: the next scene will not know of it."""
+        return bool(self._traffic.waited)
+
     def take_sums(self) -> Sums | None:
         """What was counted since it was last asked; None where nothing was."""
         heat = self._traffic.heat.astype(np.float32)
-        waited = self._traffic.waited.values()
-        people, seconds = sum(each.people for each in waited), sum(each.seconds for each in waited)
-        if not people and not heat.any():
+        waits = {zone: (each.people, each.seconds) for zone, each in self._traffic.waited.items()}
+        if not waits and not heat.any():
             return None
         self._traffic.heat[:] = 0
-        for each in waited:
-            each.people, each.seconds = 0, 0.0
-        return Sums(people, seconds, heat)
+        self._traffic.waited.clear()
+        return Sums(waits, heat)
 
     def progress(self, now: datetime) -> bytes:
         """For the scene after this one."""
-        visitors = base64.b64encode(self._visitors.exported()).decode()
-        said = self._remembered.exported(now, self._entered)
-        return json.dumps({"said": said, "visitors": visitors}).encode()
+        queues = self._queues_left or self._traffic.left(self._counted_at)
+        return json.dumps({"said": self._remembered.exported(now, self._entered), "queues": queues.exported()}).encode()
 
     def _try(self, part: Callable[[], T]) -> T | None:
         """What a part of a step gives; None where it fails. Tracks that end and borders that are crossed are told once:
@@ -171,7 +188,6 @@ class Scene:
 
     def _remember(self, at: datetime) -> None:
         """What is still there of what was said."""
-        self._remembered.see(("queue_formed",), self._traffic.standing, at)
         looks: tuple[tuple[float, tuple[EventType, ...], Sequence[str]], ...] = (
             (self._fire_s, ("fire", "smoke"), self._fire.present),
             (self._codes_s, ("barcode_read",), self._barcodes.present),
@@ -200,6 +216,7 @@ class Scene:
             self._search(self._vehicles, now_s)
             if "safety" in wanted:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
+                self.seen += ours
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
                 parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone))
             if reads_containers:
@@ -211,7 +228,8 @@ class Scene:
         people, ended = self._people.step(found, now_s)
         self._pictures.newest("person_left", people, image)
         self._search(self._people, now_s)
-        self.people, self._attention.somebody_there = people, bool(people)
+        self.seen += people
+        self._attention.somebody_there = bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
         if "safety" in wanted:
             parts.append(lambda: self._intrusion.step(clock_s, people, ended))
@@ -245,9 +263,14 @@ class Scene:
         return self._ppe.step(now_s, due, items, ended) if due or ended else []
 
     def _count(self, frame: Frame, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:
-        if frame.seen_at.date() != self._visitors.day:
-            self._visitors, self._entered = Visitors(frame.seen_at.date()), set()
-        findings = self._traffic.step(now_s, people, ended)
+        if frame.seen_at.date() != self.visitors.day:
+            self.visitors = self.visitors.next_day(frame.seen_at.date())
+        findings: list[Finding] = []
+        if self._queues_left is not None:
+            left, self._queues_left = self._queues_left, None
+            findings += self._traffic.go_on(left, now_s, (frame.seen_at - left.at).total_seconds())
+        findings += self._traffic.step(now_s, people, ended)
+        self._counted_at = frame.seen_at
         for finding in self._traffic.gone_on:
             self._remembered.note(finding, frame.seen_at)
         if self._traffic.wants_looks:
@@ -263,8 +286,7 @@ class Scene:
         if not self._eyes.has("people"):
             for _ in range(len(self._entered)):
                 self._known_visitors += 1
-                # Above all that a model numbers: the two are never mixed up, should one be installed during a day.
-                self._new_visitors.append(1_000_000 + int(self._run[:4], 16) * 10_000 + self._known_visitors)
+                self._new_visitors.append(UNKNOWN_FROM + int(self._run[:4], 16) * 10_000 + self._known_visitors)
             self._entered = set()
         return []
 
@@ -280,12 +302,12 @@ class Scene:
             vectors = None if crop is None else self._eyes.embed([crop])
             if vectors is not None:
                 self._looks[person.number] = looks + 1, now_s
-                self._visitors.see(person.number, vectors[0], quality, now_s)
+                self.visitors.see(person.number, vectors[0], quality, now_s)
 
     def _tell_apart(self, people: Sequence[Tracked], ended: Sequence[int]) -> None:
         """Who of those that entered is a visitor known before."""
         for number in [*(person.number for person in people), *ended]:
-            visit = self._visitors.visitor_of(number, is_over=number in ended)
+            visit = self.visitors.visitor_of(number, is_over=number in ended)
             if visit is not None and number in self._entered:
                 self._new_visitors.append(visit.visitor)
                 self._entered.discard(number)
@@ -409,11 +431,3 @@ def _told(progress: bytes | None) -> dict[str, str]:
     except ValueError:
         return {}  # of another release
     return told if isinstance(told, dict) else {}
-
-
-def _visitors(exported: str | None, now: datetime) -> Visitors:
-    try:
-        visitors = Visitors.imported(base64.b64decode(exported)) if exported else None
-    except ValueError:
-        visitors = None
-    return visitors if visitors is not None and visitors.day == now.date() else Visitors(now.date())

@@ -9,19 +9,15 @@ end with the day.
 
 from __future__ import annotations
 
-import heapq
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 import numpy as np
-import numpy.typing as npt
 
+from ingest.vision.gallery import Floats, Gallery, packed, unit, unpacked
 from ingest.vision.scenarios.findings import Box
-
-Floats = npt.NDArray[np.float32]
+from store.camera_visitors import VisitorLooks
 
 SAME_FROM = 0.82
 """Cosine from which two tracks are one person. Chosen on six people of one video, each again mirrored, darker and
@@ -38,15 +34,16 @@ MOST_LOOKS = 4
 MOST_TRACKS = 256
 MOST_VISITORS = 2000
 """Remembered; those who have not come for longest are forgotten, and counted again when they come."""
+UNKNOWN_FROM = 1_000_000
+"""Numbers from here on are of people whom no model tells apart: the two are never mixed up, should one be installed
+during a day."""
 LEAST_QUALITY = 0.15
 NEW_QUALITY = 1.0
 """Of all pictures of a track together, for somebody new: half an arm at the border is nobody."""
 _EVERY_S = 0.2
 _TOGETHER_S = 0.5
 _ALIKE = 0.95  # cosine of two vectors of one visitor that become one
-_UNKNOWN = 1.0  # in the mean of the visitors, so many more count of whom nothing is known
 _MOST_WEIGHT = 20.0
-_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +62,7 @@ class _Track:
     last_s: float
     pictures: list[tuple[float, Floats]] = field(default_factory=list)  # quality, vector; best first
     taken: int = 0
+    compared: int = 0  # how many were taken when it was compared last
     kept_s: float = float("-inf")
     visit: Visit | None = None
 
@@ -85,14 +83,24 @@ def quality_of(box: Box, confidence: float, width: int, height: int, others: Seq
 
 
 class Visitors:
-    """One stream's, for one day. Not for several threads."""
+    """One stream's, for one day. Not for several threads. `known`: those whom a worker before knew; `count`: how many
+    there were at least, those forgotten included."""
 
-    def __init__(self, day: date, same_from: float = SAME_FROM) -> None:
+    def __init__(
+        self, day: date, same_from: float = SAME_FROM, known: Sequence[VisitorLooks] = (), count: int = 0
+    ) -> None:
         self.day = day
         self._same_from = same_from
         self._tracks: dict[int, _Track] = {}
-        self._looks: dict[int, list[tuple[float, Floats]]] = {}  # weight, unit vector; by visitor
-        self._count = 0
+        self._gallery = Gallery()
+        self._changed: dict[int, int] = {}  # who, and as the how many-th they came
+        self._comings = max((each.came for each in known), default=0)
+        self._count = max((count, *(each.visitor for each in known)))
+        for each in known:
+            try:
+                self._gallery.put(each.visitor, unpacked(each.looks))
+            except ValueError:
+                continue  # of another release
 
     @property
     def count(self) -> int:
@@ -111,7 +119,7 @@ class Visitors:
         if quality < LEAST_QUALITY or now_s - seen.kept_s < _EVERY_S:
             return
         seen.kept_s, seen.taken = now_s, seen.taken + 1
-        seen.pictures.append((quality, _unit(embedding)))
+        seen.pictures.append((quality, unit(embedding)))
         seen.pictures.sort(key=lambda each: -each[0])
         del seen.pictures[MOST_PICTURES:]
 
@@ -121,7 +129,9 @@ class Visitors:
         seen = self._tracks.get(track)
         if seen is None:
             return None
-        if seen.visit is None and seen.pictures and (is_over or len(seen.pictures) >= LEAST_PICTURES):
+        is_shown_anew = seen.taken > seen.compared and len(seen.pictures) >= LEAST_PICTURES
+        if seen.visit is None and seen.pictures and (is_over or is_shown_anew):
+            seen.compared = seen.taken
             seen.visit = self._decide(track, seen, is_over)
         if is_over:
             if seen.visit:
@@ -132,7 +142,7 @@ class Visitors:
     def _decide(self, track: int, seen: _Track, is_over: bool) -> Visit | None:
         vector = _mean(seen.pictures)
         apart = self._seen_together(track, seen)
-        nearest, similarity, second = self._nearest(vector, apart)
+        nearest, similarity, second = self._gallery.nearest(vector, apart)
         is_open = seen.taken < NEW_AFTER_PICTURES and not is_over
         if similarity >= self._same_from and (similarity - second >= MARGIN or not is_open):
             self._learn(nearest, seen)
@@ -142,24 +152,6 @@ class Visitors:
         self._count += 1
         self._learn(self._count, seen)
         return Visit(self._count, True, similarity)
-
-    def _nearest(self, vector: Floats, apart: set[int]) -> tuple[int, float, float]:
-        """The visitor most like a track, its cosine, and that of the second; 0 and -1 where there is none."""
-        if not self._looks.keys() - apart:
-            return 0, -1.0, -1.0
-        counts = [len(looks) for looks in self._looks.values()]
-        looks = np.stack([look for looks in self._looks.values() for _, look in looks])
-        # Each visitor counts once, however many vectors there are.
-        shares = np.repeat(1 / np.array(counts), counts).astype(np.float32)
-        centre = shares @ looks / (len(counts) + _UNKNOWN)
-        apart_from = looks - centre
-        cosines = apart_from @ _unit(vector - centre) / np.linalg.norm(apart_from, axis=1)
-        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        by_visitor = dict(zip(self._looks, np.maximum.reduceat(cosines, starts).tolist(), strict=True))
-        ranked = heapq.nlargest(
-            2, ((cosine, visitor) for visitor, cosine in by_visitor.items() if visitor not in apart)
-        )
-        return ranked[0][1], ranked[0][0], ranked[1][0] if len(ranked) > 1 else -1.0
 
     def _seen_together(self, track: int, seen: _Track) -> set[int]:
         """Visitors whose tracks were in the picture at the same time as this one."""
@@ -174,68 +166,42 @@ class Visitors:
     def _learn(self, visitor: int, seen: _Track) -> None:
         """Adds a track's vector to a visitor's: to one that is alike, else as one more, the oldest leaving."""
         vector, weight = _mean(seen.pictures), sum(quality for quality, _ in seen.pictures)
-        looks = self._looks.pop(visitor, [])
+        looks = self._gallery.looks(visitor)
         alike = max(range(len(looks)), key=lambda place: float(looks[place][1] @ vector), default=None)
         if alike is not None and float(looks[alike][1] @ vector) >= _ALIKE:
             before, look = looks[alike]
-            looks[alike] = (min(before + weight, _MOST_WEIGHT), _unit(before * look + weight * vector))
+            looks[alike] = (min(before + weight, _MOST_WEIGHT), unit(before * look + weight * vector))
         else:
             looks = [*looks, (weight, vector)][-MOST_LOOKS:]
-        self._remember(visitor, looks)
+        self._gallery.put(visitor, looks)
+        self._comings += 1
+        self._changed[visitor] = self._comings
+        if len(self._gallery) > MOST_VISITORS:
+            forgotten = self._gallery.first
+            self._gallery.remove(forgotten)
+            self._changed[forgotten] = 0
 
-    def _remember(self, visitor: int, looks: list[tuple[float, Floats]]) -> None:
-        """As the one who came last; who has not come for longest is forgotten."""
-        self._looks[visitor] = looks
-        if len(self._looks) > MOST_VISITORS:
-            del self._looks[next(iter(self._looks))]
+    def take_changed(self) -> list[VisitorLooks]:
+        """Those of whom more is known, or nothing any more, since it was last asked: for another worker to go on."""
+        changed, self._changed = self._changed, {}
+        return [
+            VisitorLooks(self.day, visitor, came, packed(self._gallery.looks(visitor)))
+            for visitor, came in changed.items()
+        ]
 
-    def exported(self) -> bytes:
-        """The day's visitors, for another worker to go on: numpy's npz, 16-bit vectors. Tracks are not in it."""
-        rows = [(visitor, weight, look) for visitor, looks in self._looks.items() for weight, look in looks]
-        head = {
-            "version": _VERSION,
-            "day": self.day.isoformat(),
-            "count": self._count,
-            "same_from": self._same_from,
-        }
-        file = io.BytesIO()
-        np.savez(
-            file,
-            head=np.frombuffer(json.dumps(head).encode(), np.uint8),
-            visitors=np.array([row[0] for row in rows], np.int64),
-            weights=np.array([row[1] for row in rows], np.float32),
-            looks=np.array([row[2] for row in rows], np.float16),
-        )
-        return file.getvalue()
+    def forget_tracks(self) -> None:
+        """Whoever follows people begins anew, and with its numbers."""
+        self._tracks.clear()
 
-    @classmethod
-    def imported(cls, state: bytes) -> Visitors:
-        """What `exported` gave. ValueError where it is something else."""
-        try:
-            with np.load(io.BytesIO(state), allow_pickle=False) as file:
-                head = json.loads(bytes(file["head"]))
-                visitors, weights, looks = file["visitors"], file["weights"], file["looks"].astype(np.float32)
-            made = cls(date.fromisoformat(head["day"]), float(head["same_from"]))
-            made._count = int(head["count"])
-            is_known = head["version"] == _VERSION
-        except (OSError, ValueError, KeyError, TypeError, EOFError) as failed:
-            raise ValueError("this is no state of visitors") from failed
-        if not is_known or not len(visitors) == len(weights) == len(looks):
-            raise ValueError("this is no state of visitors of this version")
-        for visitor, weight, look in zip(visitors.tolist(), weights.tolist(), looks, strict=True):
-            made._looks.setdefault(visitor, []).append((weight, _unit(look)))
+    def next_day(self, day: date) -> Visitors:
+        """Nobody is known on it yet. Who came just before midnight and is not told apart yet will be on it."""
+        made = Visitors(day, self._same_from)
+        made._tracks = {number: seen for number, seen in self._tracks.items() if seen.visit is None}
         return made
 
 
 def _mean(pictures: Sequence[tuple[float, Floats]]) -> Floats:
-    return _unit(np.sum([quality * vector for quality, vector in pictures], axis=0))
-
-
-def _unit(vector: Floats) -> Floats:
-    length = float(np.linalg.norm(vector))
-    if vector.ndim != 1 or not np.isfinite(length) or length == 0:
-        raise ValueError("an embedding is one vector, finite and not 0")
-    return np.asarray(vector / length, np.float32)
+    return unit(np.sum([quality * vector for quality, vector in pictures], axis=0))
 
 
 def _covered(box: Box, other: Box) -> float:

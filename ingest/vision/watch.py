@@ -23,6 +23,7 @@ from ingest.vision.scenarios.findings import EventType
 from ingest.vision.scene import Scene
 from ingest.vision.sources import Broken
 from store.camera_streams import Health, Stream
+from store.camera_visitors import VisitorLooks
 from store.errors import ParleyError
 
 log = structlog.get_logger(__name__)
@@ -43,7 +44,7 @@ _STORE_FAILED = (ParleyError, OSError)
 _WATCHED = ("url", "is_own", "transport", "scenarios", "zones")
 """Of a stream: what is opened, and what the scene was made with. All else is read when it is needed."""
 
-_OF_PEOPLE: frozenset[EventType] = frozenset(
+_BETTERED: frozenset[EventType] = frozenset(
     ("person_entered", "no_helmet", "no_vest", "no_mask", "no_gloves", "fall", "zone_intrusion")
 )
 
@@ -94,6 +95,7 @@ class Watch:
         self._failed_s = float("-inf")
         self._unwritten: deque[Found] = deque()
         self._visitors: deque[tuple[datetime, int]] = deque(maxlen=_MOST_VISITORS)
+        self._looks: dict[int, VisitorLooks] = {}  # what is new of visitors, by their number
         self._sums: dict[datetime, Sums] = {}  # by the hour
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -199,10 +201,11 @@ class Watch:
                 self._unwritten += found
                 failure = failure or self._try_to_write(frame.arrived_s)
             self._visitors += [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
+            self._looks |= {each.visitor: each for each in scene.take_looks()}
             self._write(frame.arrived_s)
             if failure is not None:
                 raise failure
-            for event_id in self._shots.better(scene.people, frame) if scene.people else []:
+            for event_id in self._shots.better(scene.seen, frame) if scene.seen else []:
                 self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
         except LeaseLost:
             raise
@@ -253,16 +256,16 @@ class Watch:
         """Writes what was found and who was met, and that it was told, should this worker die. Where the store fails it
         is kept for the next time; what was written in truth is known by its subject. Raises what the recorder
         raises."""
-        while self._scene is not None and (self._unwritten or self._visitors):
+        while self._scene is not None and (self._unwritten or self._visitors or self._looks):
             batch = list(islice(self._unwritten, _WRITTEN_AT_ONCE))
             is_last = len(batch) == len(self._unwritten)
             self._write_together(batch, self._scene.progress(datetime.now(UTC)) if is_last else None, now_s)
 
     def _write_together(self, batch: list[Found], progress: bytes | None, now_s: float) -> None:
         """With `progress`, the last of what waits, and the visitors."""
-        visitors = [] if progress is None else list(self._visitors)
+        visitors, looks = ([], []) if progress is None else (list(self._visitors), list(self._looks.values()))
         try:
-            event_ids = self._tools.recorder.record(self.stream, batch, visitors, progress)
+            event_ids = self._tools.recorder.record(self.stream, batch, visitors, looks, progress)
         except _STORE_FAILED:
             self._keep()
             raise
@@ -276,11 +279,13 @@ class Watch:
             self._unwritten.popleft()
         for _ in visitors:
             self._visitors.popleft()
+        for each in looks:
+            del self._looks[each.visitor]
         for event_id, found in zip(event_ids, batch, strict=True):
             finding, image = found.finding, found.image
             if isinstance(image, bytes):
                 continue  # from a while ago: whom it shows may be gone
-            if event_id is not None and finding.box is not None and finding.type in _OF_PEOPLE and finding.number:
+            if event_id is not None and finding.box is not None and finding.type in _BETTERED and finding.number:
                 self._shots.begin(event_id, finding.number, finding.box, image, now_s)
 
     def _give_up(self) -> None:
@@ -303,10 +308,17 @@ class Watch:
     def _scene_of(self, frame: Frame) -> Scene:
         if self._scene is None or self._scene.size != (frame.width, frame.height):
             self._add_sums()
-            progress = self._progress if self._scene is None else self._scene.progress(frame.seen_at)
-            eyes = self._tools.eyes
-            self._shots = BestShots(frame.width, frame.height)
-            self._scene = Scene(self.stream, frame.width, frame.height, eyes, progress, frame.seen_at)
+            if self._scene is None:
+                progress, visitors = (
+                    self._progress,
+                    self._tools.recorder.known_visitors(self.stream, frame.seen_at.date()),
+                )
+            else:
+                progress, visitors = self._scene.progress(frame.seen_at), self._scene.visitors
+                visitors.forget_tracks()
+            size = frame.width, frame.height
+            self._shots = BestShots(*size)
+            self._scene = Scene(self.stream, *size, self._tools.eyes, progress, visitors, frame.seen_at)
         return self._scene
 
     def _is_paid(self, day: date) -> bool:
@@ -352,6 +364,8 @@ class Watch:
             width=status.width,
             height=status.height,
         )
+        if self._scene is not None and self._scene.has_waits:
+            self._add_sums()
         # What counts as said must have been written, should this worker die.
         is_written = not self._unwritten and not self._visitors
         progress = self._scene.progress(datetime.now(UTC)) if self._scene is not None and is_written else None

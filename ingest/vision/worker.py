@@ -22,6 +22,7 @@ from typing import Any
 
 import cv2
 import structlog
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from accounts import ledger
 from accounts.camera_addresses import CameraGuard
@@ -266,6 +267,7 @@ def work(socket_number: int) -> None:
     )
     # The streams' threads share the cores already.
     cv2.setNumThreads(1)
+    threadpool_limits(limits=1, user_api="blas")
     stop = threading.Event()
     line = Line(connection)
 

@@ -21,6 +21,7 @@ from store import (
     analysis,
     camera_events,
     camera_streams,
+    camera_visitors,
     communications,
     index_work,
     operators,
@@ -29,6 +30,7 @@ from store import (
 )
 from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
+from store.camera_visitors import VisitorLooks
 from store.communications import ContentItem
 from store.database import Connection, now
 from store.ids import new_id
@@ -516,6 +518,8 @@ def add_camera(account: Account, connection: Connection) -> str:
         details={"zone": SECRET},
         snapshot_key=None,
     )
+    seen = VisitorLooks(now().date(), 1, 1, SECRET.encode())
+    camera_visitors.put(account.tenant_id, connection, stream.id, [seen])
     return stream.id
 
 

@@ -52,7 +52,9 @@ def test_a_camera_is_listed_and_read_with_its_visitors_and_events(english: Accou
     stream_id = add_camera(english, site_id="shop-7")
     today = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     with english.server.database.write() as connection:
-        camera_traffic.add(english.tenant_id, connection, stream_id, today, entered=5, left=4, waited=2, waited_s=30.0)
+        camera_traffic.add(
+            english.tenant_id, connection, stream_id, today, entered=5, left=4, waits={"till": (2, 30.0)}
+        )
         camera_traffic.add_visitor(english.tenant_id, connection, stream_id, today, 1)
     add_event(english, stream_id, LATELY, text="A123BC77", zone="gate")
     (resource,) = listed(english)

@@ -343,11 +343,13 @@ def test_pages_of_events_follow_each_other_while_more_come(watched: Account) -> 
 def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
     stream_id = made(watched)["id"]
     with watched.server.database.write() as connection:
-        for hour, visitors, waits in ((23, (1,), (2, 30.0)), (24, (1, 2), (1, 20.0)), (25, (2, 3), (0, 0.0))):
+        for hour, visitors, waits in (
+            (23, (1,), {"till": (2, 30.0)}),
+            (24, (1, 2), {"till": (1, 20.0), "bar": (2, 80.0)}),
+            (25, (2, 3), {"till": (3, 20.0)}),
+        ):
             at = DAY + timedelta(hours=hour)
-            camera_traffic.add(
-                watched.tenant_id, connection, stream_id, at, entered=hour, waited=waits[0], waited_s=waits[1]
-            )
+            camera_traffic.add(watched.tenant_id, connection, stream_id, at, entered=hour, waits=waits)
             for visitor in (*visitors, *visitors):
                 camera_traffic.add_visitor(watched.tenant_id, connection, stream_id, at, visitor)
     query = {"stream_id": stream_id, "from": "2026-03-02", "to": "2026-03-03"}
@@ -355,11 +357,17 @@ def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
     assert (by_hour["stream_id"], by_hour["granularity"], len(by_hour["series"])) == (stream_id, "hour", 48)
     assert by_hour["series"][0]["bucket"] == "2026-03-02T00:00:00.000Z"
     told = [(row["unique_visitors"], row["avg_queue_sec"], row["entered"]) for row in by_hour["series"][23:26]]
-    assert told == [(1, 15.0, 23), (2, 20.0, 24), (2, 0.0, 25)]
+    assert told == [(1, 15.0, 23), (2, 33.3, 24), (2, 6.7, 25)]
+    assert by_hour["series"][22]["queues"] == []
+    assert by_hour["series"][23]["queues"] == [{"zone": "till", "people": 2, "avg_queue_sec": 15.0}]
     by_day = watched.get(TRAFFIC, params={**query, "granularity": "day"}).json()["series"]
     assert [(row["unique_visitors"], row["avg_queue_sec"], row["entered"]) for row in by_day] == [
         (1, 15.0, 23),
         (3, 20.0, 49),
+    ]
+    assert by_day[1]["queues"] == [
+        {"zone": "bar", "people": 2, "avg_queue_sec": 40.0},
+        {"zone": "till", "people": 4, "avg_queue_sec": 10.0},
     ]
     for name in query:
         answer = watched.get(TRAFFIC, params={key: value for key, value in query.items() if key != name})

@@ -75,6 +75,7 @@ def test_it_has_everything_and_no_secret(owner: Account, new_account: Any) -> No
         assert SECRET in archive.read(name).decode(), name
     for name in ("billing/transactions.jsonl", "cameras/streams.jsonl", "chats/messages.jsonl", "account.json"):
         assert name in names
+    assert not any("visitors" in name for name in names), "nobody else may tell the people before a camera apart"
     recordings = [name for name in names if name.startswith("files/recordings/")]
     assert recordings
     assert any(archive.read(name) == f"The sound of {SECRET}".encode() for name in recordings)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from store import accounts, camera_events, camera_streams, camera_traffic
+from store import accounts, camera_events, camera_streams, camera_traffic, camera_visitors
 from store import database as store_database
 from store.camera_streams import Health, Stream
-from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
+from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS, Queue
+from store.camera_visitors import VisitorLooks
 from store.database import Database, now
 from store.ids import new_id
 
 HOUR = datetime(2026, 3, 2, 9, tzinfo=UTC)
+DAY = HOUR.date()
 LEASE_S = 60.0
 
 
@@ -345,16 +347,69 @@ def test_a_deleted_stream_goes_with_the_last_of_its_events(database: Database) -
         assert set(rows) == {other.id}
 
 
+def known(database: Database, made: Stream, day: date = DAY, tenant_id: str | None = None) -> list[int]:
+    with database.read() as connection:
+        rows = camera_visitors.of_day(tenant_id or made.tenant_id, connection, made.id, day)
+    return [each.visitor for each in rows]
+
+
+def remember(database: Database, made: Stream, *visitors: int, day: date = DAY, looks: bytes = b"x") -> None:
+    changed = [VisitorLooks(day, visitor, came, looks) for came, visitor in enumerate(visitors, 1)]
+    with database.write() as connection:
+        camera_visitors.put(made.tenant_id, connection, made.id, changed)
+
+
+def test_what_visitors_look_like_is_kept_for_their_day_by_who_came_last(database: Database) -> None:
+    made = stream(database, tenant(database))
+    remember(database, made, 3, 1, 2)
+    assert known(database, made) == [3, 1, 2]
+    remember(database, made, 2, 1, 3)
+    assert known(database, made) == [2, 1, 3]
+    remember(database, made, 1, looks=b"")
+    assert known(database, made) == [2, 3]
+    assert known(database, made, tenant_id=new_id()) == []
+    tomorrow = DAY + timedelta(days=1)
+    remember(database, made, 1, day=tomorrow)
+    assert (known(database, made), known(database, made, tomorrow)) == ([], [1])
+
+
+def test_nobody_is_known_of_another_camera_or_of_one_that_is_gone_or_by_the_next_day(database: Database) -> None:
+    tenant_id = tenant(database)
+    moved, ended, silent, renamed = (stream(database, tenant_id) for _ in range(4))
+    for each in (moved, ended, renamed):
+        remember(database, each, 1, 2, day=now().date())
+    remember(database, silent, 1, 2)
+    with database.write() as connection:
+        camera_streams.update(tenant_id, connection, moved.id, url=b"another")
+        camera_streams.update(tenant_id, connection, renamed.id, name="Till")
+        camera_streams.delete(tenant_id, connection, ended.id)
+        camera_visitors.forget_old(connection)
+        left = connection.execute(sa.select(camera_visitors.camera_visitors.c.stream_id)).scalars().all()
+    assert set(left) == {renamed.id}
+
+
+def test_numbers_of_visitors_go_on_after_the_highest_of_the_day(database: Database) -> None:
+    made = stream(database, tenant(database))
+    day = HOUR.replace(hour=0)
+    with database.write() as connection:
+        for hour, visitor in ((-1, 90), (0, 5), (23, 7), (23, 1_000_003), (24, 80)):
+            at = day + timedelta(hours=hour)
+            camera_traffic.add_visitor(made.tenant_id, connection, made.id, at, visitor)
+        highest = camera_traffic.last_visitor(made.tenant_id, connection, made.id, day, below=1_000_000)
+        later = day + timedelta(days=5)
+        assert camera_traffic.last_visitor(made.tenant_id, connection, made.id, later, below=1_000_000) == 0
+    assert highest == 7
+
+
 def test_figures_of_an_hour_add_up_whoever_writes_them(database: Database) -> None:
     made = stream(database, tenant(database))
     heat = np.ones((HEAT_ROWS, HEAT_COLUMNS), np.float32)
+    waits = {"till": (1, 4.5), "bar": (3, 30.0)}
 
     def count() -> None:
         for _ in range(10):
             with database.write() as connection:
-                camera_traffic.add(
-                    made.tenant_id, connection, made.id, HOUR, entered=1, left=2, waited=1, waited_s=4.5, heat=heat
-                )
+                camera_traffic.add(made.tenant_id, connection, made.id, HOUR, entered=1, left=2, waits=waits, heat=heat)
                 camera_traffic.add_visitor(made.tenant_id, connection, made.id, HOUR, 1)
 
     threads = [threading.Thread(target=count) for _ in range(4)]
@@ -367,7 +422,8 @@ def test_figures_of_an_hour_add_up_whoever_writes_them(database: Database) -> No
         (bucket,) = camera_traffic.series(made.tenant_id, connection, made.id, HOUR, end, step=timedelta(hours=1))
         warm = camera_traffic.heat(made.tenant_id, connection, made.id, HOUR, end)
         other = camera_traffic.heat(new_id(), connection, made.id, HOUR, end)
-    assert (bucket.entered, bucket.left, bucket.avg_queue_sec, bucket.unique_visitors) == (40, 80, 4.5, 1)
+    assert (bucket.entered, bucket.left, bucket.avg_queue_sec, bucket.unique_visitors) == (40, 80, 8.6, 1)
+    assert bucket.queues == (Queue("bar", 120, 10.0), Queue("till", 40, 4.5))
     assert warm.shape == (HEAT_ROWS, HEAT_COLUMNS)
     assert np.all(warm == 40)
     assert not other.any()

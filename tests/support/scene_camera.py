@@ -19,8 +19,10 @@ from ingest.vision.scenarios.findings import Box, overlap
 from ingest.vision.scenarios.fire import Burning
 from ingest.vision.scenarios.plates import PlateReading
 from ingest.vision.scene import Scene
+from ingest.vision.visitors import Visitors
 from ingest.vision.yolo import Boxes
 from store.camera_streams import Stream
+from store.camera_visitors import VisitorLooks
 
 T = TypeVar("T")
 BEGIN = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -131,6 +133,8 @@ class Camera:
     def __init__(self, *scenarios: str, eyes: Seeing, zones: Iterable[dict[str, Any]] = (), scale: int = 1) -> None:
         self.eyes, self.scale, self.now_s = eyes, scale, 100.0
         self._stream = cast(Stream, SimpleNamespace(scenarios=scenarios, zones=list(zones)))
+        self.looks: dict[int, VisitorLooks] = {}
+        """Of the day's visitors, as the store has them."""
         self.scene = self._new(None)
         self.found: list[Found] = []
         self.visitors: list[int] = []
@@ -138,9 +142,10 @@ class Camera:
         self.image, self.flickers = NOISE, True
 
     def _new(self, progress: bytes | None) -> Scene:
-        return Scene(
-            self._stream, 640 * self.scale, 360 * self.scale, cast(Eyes, self.eyes), progress, self._at(self.now_s)
-        )
+        now = self._at(self.now_s)
+        visitors = Visitors(now.date(), known=[each for each in self.looks.values() if each.day == now.date()])
+        size = 640 * self.scale, 360 * self.scale
+        return Scene(self._stream, *size, cast(Eyes, self.eyes), progress, visitors, now)
 
     @staticmethod
     def _at(now_s: float) -> datetime:
@@ -155,6 +160,7 @@ class Camera:
             for found in self.scene.step(frame, moves):
                 self.found += found
             self.visitors += self.scene.take_visitors()
+            self.looks |= {each.visitor: each for each in self.scene.take_looks()}
             self.now_s += STEP_S
         return [each.finding.type for each in self.found[before:]]
 
@@ -173,7 +179,10 @@ class Camera:
         )
         return cast(Frame, frame)
 
-    def taken_over(self, *, after_s: float = 0.0, scale: int = 1) -> None:
+    def taken_over(
+        self, *, after_s: float = 0.0, scale: int = 1, zones: Iterable[dict[str, Any]] | None = None
+    ) -> None:
         progress = self.scene.progress(self._at(self.now_s))
         self.now_s, self.scale = self.now_s + after_s, scale
+        self._stream.zones[:] = self._stream.zones if zones is None else zones
         self.scene = self._new(progress)

@@ -195,7 +195,13 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     heat = np.ones((camera_traffic.HEAT_ROWS, camera_traffic.HEAT_COLUMNS), np.float32)
     with watcher.server.database.write() as connection:
         camera_traffic.add(
-            watcher.tenant_id, connection, stream["id"], hour, entered=7, waited=2, waited_s=60, heat=heat
+            watcher.tenant_id,
+            connection,
+            stream["id"],
+            hour,
+            entered=7,
+            waits={"till": (2, 60.0), "bar": (1, 15.0)},
+            heat=heat,
         )
     page.get_by_role("tab", name="Events").click()
     expect(page.get_by_text("Somebody came in")).to_have_count(25)
@@ -204,6 +210,10 @@ def test_a_camera_is_added_its_events_read_and_its_visitors_shown(
     assert is_well(page)
     page.get_by_role("tab", name="Visitors and heat").click()
     expect(page.get_by_role("img", name="Visitors", exact=True)).to_be_visible()
+    page.get_by_text("As a table").last.click()
+    queues = page.get_by_role("table").last
+    expect(queues.get_by_role("columnheader")).to_have_text(["Hour", "Seconds in the queue", "bar", "till"])
+    expect(queues.get_by_role("cell")).to_contain_text(["", "25", "15", "30"])
     expect(page.get_by_role("img", name="Heat map of the period over the picture")).to_be_attached()
     assert is_well(page)
     page.get_by_role("button", name="More").click()

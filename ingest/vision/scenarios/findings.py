@@ -29,7 +29,8 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """One thing in one frame. The number is the same in every frame that it is in."""
+    """One thing in one frame. The number is the same in every frame that it is in. Where people and vehicles meet,
+    those of vehicles are below 0: both are counted from 1."""
 
     number: int
     box: Box
@@ -48,6 +49,10 @@ class Finding:
     number: int | None = None
     zone: str | None = None
     details: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+def object_of(number: int) -> Literal["person", "vehicle"]:
+    return "person" if number > 0 else "vehicle"
 
 
 def overlap(first: Box, second: Box) -> float:

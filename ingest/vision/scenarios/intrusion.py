@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ingest.vision.scenarios.findings import Finding, Tracked, overlap
+from ingest.vision.scenarios.findings import Finding, Tracked, object_of, overlap
 from ingest.vision.zones import Zone, foot_point
 
 STEADY_FRAMES = 3
@@ -68,8 +68,9 @@ class Intrusion:
                 stay = thing.stays.setdefault(zone.name, _Stay())
                 if _came_in(stay, place in zone, now_s):
                     subject = f"{zone.name}:{thing.name}:{stay.times}"
+                    details = {"object": object_of(seen.number)}
                     findings.append(
-                        Finding("zone_intrusion", subject, seen.confidence, seen.box, seen.number, zone.name)
+                        Finding("zone_intrusion", subject, seen.confidence, seen.box, seen.number, zone.name, details)
                     )
         return findings
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import count
 from typing import Literal
 
@@ -18,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ingest.vision.scenarios.findings import EventType, Finding, Tracked
-from ingest.vision.zones import Zone, foot_point
+from ingest.vision.scenarios.queues_left import QueuesLeft, Waiting
+from ingest.vision.zones import Point, Zone, foot_point
 
 HEAT_COLUMNS, HEAT_ROWS = 64, 36
 STEADY_FRAMES = 3
@@ -31,6 +33,8 @@ LEFT_QUEUE_AFTER_S = 2.5
 """So long out of a queue's zone, and the wait is over: who steps aside, or whose box trembles, still waits."""
 AGAIN_AFTER_S = 5.0
 """So long after somebody was lost within the picture, a track that begins nearby is the same person's."""
+GO_ON_S = 60.0
+"""After so long without anybody who watches, those who wait are others."""
 _BORDER = 0.03  # of the picture's width or height: who is as near to its border comes or goes there
 _NEAR, _NEAR_A_SECOND = 0.5, 0.5  # in heights of the person: how far one gets while nobody sees them
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.5, 2.0  # of what it was
@@ -65,6 +69,16 @@ class _Queue:
     number: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """Somebody's, as the worker before left it."""
+
+    zone: str
+    since_s: float
+    last_s: float
+    place: Point
+
+
 class Traffic:
     """One camera's. Not for several threads."""
 
@@ -74,13 +88,53 @@ class Traffic:
         self._size = width, height
         self._people: dict[int, _Person] = {}
         self._lost: list[_Person] = []
+        self._waits: list[_Wait] = []  # of whom nobody knows yet who goes on with them
+        self._waits_until_s = float("-inf")
         self._numbers = count(1)
         self._last_s: float | None = None
         self.heat: npt.NDArray[np.float64] = np.zeros((HEAT_ROWS, HEAT_COLUMNS))
         """Person-seconds in each cell since it was last taken; rows from above."""
-        self.waited: dict[str, Waited] = {name: Waited() for name in self._queues}
+        self.waited: dict[str, Waited] = {}
+        """By the zone, since it was last taken."""
         self.gone_on: list[Finding] = []
         """Of the last step: who entered, as it was told before, under the new number of their track."""
+
+    def go_on(self, left: QueuesLeft, now_s: float, gap_s: float) -> list[Finding]:
+        """With what the worker before left, `gap_s` ago: before the first step, which is at `now_s`. Who stands in a
+        queue's zone then goes on with one of its waits, the nearest. Queues whose zones are no more are gone."""
+        ended_s = now_s - max(0.0, gap_s)
+        for each in left.waiting:
+            wait = _Wait(each.zone, ended_s - each.waited_s, ended_s - each.unseen_s, each.place)
+            if gap_s > GO_ON_S or each.zone not in self._queues:
+                self._count_wait(wait.zone, wait.last_s - wait.since_s)
+            else:
+                self._waits.append(wait)
+        self._waits_until_s = now_s + AGAIN_AFTER_S
+        gone = []
+        for name in left.formed:
+            number = next(self._numbers)
+            if name in self._queues:
+                queue = self._queues[name][1]
+                queue.is_there, queue.number = True, number
+            else:
+                details = {"people": 0, "longest_wait_s": 0.0}
+                gone.append(Finding("queue_cleared", f"{name}:{number}", 1.0, zone=name, details=details))
+        return gone
+
+    def left(self, at: datetime) -> QueuesLeft:
+        """For the worker after this one. `at`: when the last step was."""
+        now_s = self._last_s or 0.0
+        waits = [
+            _Wait(
+                name, since_s, person.outside_since_s.get(name, person.last_s), foot_point(person.last.box, *self._size)
+            )
+            for person in (*self._people.values(), *self._lost)
+            for name, since_s in person.queue_since_s.items()
+        ]
+        waiting = [
+            Waiting(each.zone, now_s - each.since_s, now_s - each.last_s, each.place) for each in (*waits, *self._waits)
+        ]
+        return QueuesLeft(at, waiting, [name for name, (_, queue) in self._queues.items() if queue.is_there])
 
     def step(self, now_s: float, people: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
@@ -95,7 +149,8 @@ class Traffic:
             findings += self._passed(person, seen, place)
             for name, (zone, _) in self._queues.items():
                 if place in zone:
-                    person.queue_since_s.setdefault(name, now_s)
+                    if name not in person.queue_since_s:
+                        person.queue_since_s[name] = self._waiting_since(name, place, now_s)
                     person.outside_since_s.pop(name, None)
                 elif name in person.queue_since_s:
                     since_s = person.outside_since_s.setdefault(name, now_s)
@@ -111,19 +166,16 @@ class Traffic:
     def wants_looks(self) -> bool:
         """Whether somebody was lost within the picture, and may be found again or have left; or a queue may have formed
         or be gone, which takes some looks to say."""
-        return bool(self._lost) or any(queue.otherwise_since_s is not None for _, queue in self._queues.values())
+        return bool(self._lost or self._waits) or any(
+            queue.otherwise_since_s is not None for _, queue in self._queues.values()
+        )
 
-    @property
-    def standing(self) -> list[str]:
-        """The subjects of the queues that were told and are not gone."""
-        return [f"{name}:{queue.number}" for name, (_, queue) in self._queues.items() if queue.is_there]
-
-    def _warm(self, place: tuple[float, float], seconds: float) -> None:
+    def _warm(self, place: Point, seconds: float) -> None:
         column = min(HEAT_COLUMNS - 1, max(0, int(place[0] * HEAT_COLUMNS)))
         row = min(HEAT_ROWS - 1, max(0, int(place[1] * HEAT_ROWS)))
         self.heat[row, column] += seconds
 
-    def _passed(self, person: _Person, seen: Tracked, place: tuple[float, float]) -> list[Finding]:
+    def _passed(self, person: _Person, seen: Tracked, place: Point) -> list[Finding]:
         """Who has come through a door, once they are steadily out of it."""
         door = next((zone.name for zone in self._doors if place in zone), None)
         is_inside = door is not None
@@ -153,7 +205,11 @@ class Traffic:
         return self._gone(person)
 
     def _given_up(self, now_s: float) -> list[Finding]:
-        """Of those lost within the picture who were not found again."""
+        """Of those lost within the picture who were not found again. Waits with which nobody goes on are over too."""
+        if now_s > self._waits_until_s:
+            for wait in self._waits:
+                self._count_wait(wait.zone, wait.last_s - wait.since_s)
+            self._waits = []
         gone = [person for person in self._lost if now_s - person.last_s > AGAIN_AFTER_S]
         self._lost = [person for person in self._lost if now_s - person.last_s <= AGAIN_AFTER_S]
         return [finding for person in gone for finding in self._gone(person)]
@@ -194,11 +250,24 @@ class Traffic:
 
     def _left_queue(self, person: _Person, name: str, now_s: float) -> None:
         """`now_s`: when they were last in it."""
-        seconds = now_s - person.queue_since_s.pop(name)
+        self._count_wait(name, now_s - person.queue_since_s.pop(name))
         person.outside_since_s.pop(name, None)
+
+    def _count_wait(self, name: str, seconds: float) -> None:
         if seconds >= _PASSING_S:
-            self.waited[name].people += 1
-            self.waited[name].seconds += seconds
+            waited = self.waited.setdefault(name, Waited())
+            waited.people += 1
+            waited.seconds += seconds
+
+    def _waiting_since(self, name: str, place: Point, now_s: float) -> float:
+        """Since when somebody waits who is first seen in a queue's zone: people step forward while nobody looks, so the
+        nearest of those who waited there may be anywhere in it."""
+        waits = [each for each in self._waits if each.zone == name]
+        if not waits:
+            return now_s
+        nearest = min(waits, key=lambda each: math.dist(each.place, place))
+        self._waits.remove(nearest)
+        return nearest.since_s
 
     def _queue_changed(self, name: str, queue: _Queue, now_s: float) -> list[Finding]:
         waiting = [

@@ -49,6 +49,15 @@ def test_only_the_same_track_and_only_for_a_while() -> None:
     assert better(shots, LARGE, 10.0 + FOR_S + 0.1) == []
 
 
+def test_who_stands_before_a_car_is_not_hidden_by_it_and_the_car_gets_a_better_picture_too() -> None:
+    shots = BestShots(WIDTH, HEIGHT)
+    shots.begin("person", 1, SMALL, SHARP, 10.0)
+    shots.begin("car", -1, (250.0, 180.0, 350.0, 240.0), SHARP, 10.0)
+    car = Tracked(-1, (100.0, 50.0, 500.0, 350.0), 0.9)
+    frame = Frame(1, datetime.now(UTC), 11.0, True, WIDTH, HEIGHT, VideoFrame.from_ndarray(SHARP, format="rgb24"))
+    assert shots.better([car, Tracked(1, LARGE, 0.9)], frame) == ["person", "car"]
+
+
 CORNERS = [
     {"image": [0.2, 0.4], "floor": [0.0, 10.0]},
     {"image": [0.8, 0.4], "floor": [4.0, 10.0]},

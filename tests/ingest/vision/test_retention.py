@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,9 +14,10 @@ import pytest
 from ingest.vision import retention
 from ingest.vision.recorder import newest_key
 from ingest.vision.retention import CameraSweep
-from store import accounts, camera_events, camera_streams
+from store import accounts, camera_events, camera_streams, camera_visitors
 from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
+from store.camera_visitors import VisitorLooks
 from store.database import Database, now
 from store.ids import new_id
 from store.settings import Settings
@@ -115,6 +117,28 @@ def test_a_picture_that_no_event_names_goes(house: SimpleNamespace) -> None:
         )
     CameraSweep().sweep()
     assert {name for name, key in keys.items() if house.blobs.exists(key)} == {"named", "new"}
+
+
+def test_what_visitors_look_like_goes_with_their_day_though_nobody_comes_after_them(house: SimpleNamespace) -> None:
+    cameras = Cameras(house.database, house.blobs, "one")
+    stream_id, _ = cameras.add(hours_ago=0.1)
+    yesterday, today = now().date() - timedelta(days=1), now().date()
+
+    def meet(day: date) -> None:
+        with house.database.write() as connection:
+            camera_visitors.put(cameras.tenant_id, connection, stream_id, [VisitorLooks(day, 1, 1, b"looks")])
+
+    def known(day: date) -> int:
+        with house.database.read() as connection:
+            return len(camera_visitors.of_day(cameras.tenant_id, connection, stream_id, day))
+
+    meet(yesterday)
+    assert known(yesterday) == 1
+    CameraSweep().sweep()
+    assert known(yesterday) == 0
+    meet(today)
+    CameraSweep().sweep()
+    assert known(today) == 1
 
 
 def test_pictures_are_looked_at_now_and_then(house: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:

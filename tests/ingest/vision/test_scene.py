@@ -8,7 +8,9 @@ import pytest
 
 from ingest.vision.detector import DetectorDied
 from ingest.vision.remembered import Remembered
+from ingest.vision.scenarios import queues_left
 from ingest.vision.scenarios.findings import Finding
+from ingest.vision.scenarios.queues_left import MOST_WAITING, QueuesLeft, Waiting
 from ingest.vision.scenarios.traffic import AGAIN_AFTER_S
 from tests.support.scene_camera import AT_THE_BORDER, BEGIN, PLATE, QUEUE, SOMEBODY, TILL, VAULT, Camera, Seeing
 
@@ -85,6 +87,28 @@ def test_who_entered_just_before_a_take_over_is_still_counted_by_appearance() ->
     assert camera.visitors == [1]
 
 
+def test_who_entered_just_before_midnight_is_a_visitor_of_the_day_after() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.now_s = 12 * 3600 - 1.0
+    camera.eyes.people = [SOMEBODY]
+    assert camera.runs(1) == ["person_entered"]
+    assert camera.visitors == []
+    assert camera.runs(10) == []
+    assert camera.visitors == [1]
+    assert {each.day for each in camera.looks.values()} == {BEGIN.date() + timedelta(days=1)}
+
+
+def test_what_visitors_look_like_is_written_when_it_changes_and_not_with_every_report() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.eyes.people = [SOMEBODY]
+    camera.runs(6)
+    assert list(camera.looks) == [1]
+    camera.looks.clear()
+    camera.runs(20)
+    assert camera.looks == {}
+    assert len(camera.scene.progress(camera._at(camera.now_s))) < 2000
+
+
 def test_a_queue_is_told_once_though_the_stream_is_taken_over_twice_within_seconds() -> None:
     camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
     camera.eyes.people = list(QUEUE)
@@ -114,6 +138,96 @@ def test_a_queue_that_was_gone_before_the_take_over_is_told_of_when_it_forms_aga
         camera.eyes.people = []
         assert camera.runs(20).count("queue_cleared") == 1
         camera.taken_over()
+
+
+def waited(camera: Camera) -> dict[str, tuple[int, float]]:
+    """How many people left which queue since it was last asked, and how long they had waited, together."""
+    sums = camera.scene.take_sums()
+    return {} if sums is None else {zone: (people, round(seconds)) for zone, (people, seconds) in sums.waits.items()}
+
+
+@pytest.mark.parametrize(
+    "change", ["another worker", "a long time without any", "another size", "another zone besides"]
+)
+def test_people_who_wait_go_on_waiting_when_the_stream_is_taken_over(change: str) -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    assert "queue_formed" in camera.runs(30)
+    if change == "another size":
+        camera.eyes.people = [(left * 2, top * 2, right * 2, bottom * 2) for left, top, right, bottom in QUEUE]
+        camera.taken_over(scale=2)
+    elif change == "another zone besides":
+        camera.taken_over(zones=[TILL, VAULT])
+    else:
+        camera.taken_over(after_s=40 if change == "a long time without any" else 0)
+        camera.eyes.people = [(left + 50, top, right + 50, bottom) for left, top, right, bottom in QUEUE]
+    camera.taken_over(scale=camera.scale)  # before it looked once
+    assert camera.runs(30) == []
+    assert "till" not in waited(camera)
+    camera.eyes.people = []
+    assert "queue_cleared" in camera.runs(12)
+    people, seconds = waited(camera)["till"]
+    longest = 100 if change == "a long time without any" else 60
+    assert (people, seconds) == (3, pytest.approx(3 * longest, abs=2))
+
+
+def test_a_queue_that_dissolves_while_nobody_watches_is_cleared_and_its_waits_are_counted() -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    camera.runs(30)
+    camera.eyes.people = []
+    camera.taken_over(after_s=20)
+    assert camera.runs(8) == ["queue_cleared"]
+    assert waited(camera) == {"till": (3, pytest.approx(90, abs=2))}, "up to when they were seen"
+    assert camera.runs(20) == []
+    camera.eyes.people = list(QUEUE)
+    assert camera.runs(20).count("queue_formed") == 1
+
+
+def test_who_waits_after_a_long_time_without_anybody_who_watches_is_another() -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    camera.runs(30)
+    camera.taken_over(after_s=3600)
+    camera.runs(30)
+    assert waited(camera) == {"till": (3, pytest.approx(90, abs=2))}
+    camera.eyes.people = []
+    assert camera.runs(12).count("queue_cleared") == 1
+    assert waited(camera) == {"till": (3, pytest.approx(90, abs=2))}
+
+
+def test_the_queue_of_a_zone_that_is_no_more_is_gone() -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    camera.runs(30)
+    camera.taken_over(zones=[VAULT])
+    assert camera.runs(10) == ["queue_cleared"]
+    assert waited(camera) == {"till": (3, pytest.approx(90, abs=2))}
+
+
+def test_of_a_crowd_those_who_wait_longest_are_left_to_the_next_worker() -> None:
+    waiting = [Waiting("till", 10.0 + number, 0.0, (0.5, 0.5)) for number in range(MOST_WAITING + 50)]
+    left = queues_left.parsed(QueuesLeft(BEGIN, waiting, ["till"]).exported())
+    assert left is not None
+    assert (left.at, left.formed) == (BEGIN, ["till"])
+    assert sorted(left.waiting, key=lambda each: each.waited_s) == waiting[50:]
+    assert len(left.exported()) < 30_000
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "",
+        "[]",
+        "nonsense",
+        '{"at": "2026-11-23T12:00:00+00:00", "formed": []}',
+        '{"at": "2026-11-23T12:00:00+00:00", "formed": [], "waiting": [{"zone": "till"}]}',
+        '{"at": "2026-11-23T12:00:00+00:00", "formed": [],'
+        ' "waiting": [{"zone": "till", "waited_s": NaN, "unseen_s": 0, "place": [0, 0]}]}',
+    ],
+)
+def test_queues_that_another_release_left_are_passed_over(left: str) -> None:
+    assert queues_left.parsed(left) is None
 
 
 def test_another_resolution_tells_nobody_again() -> None:
@@ -280,6 +394,8 @@ def test_people_and_vehicles_have_numbers_of_their_own() -> None:
     assert camera.runs(3) == [], "the vehicle has not moved"
     numbers = [each.finding.number for each in camera.found]
     assert sorted(numbers, key=lambda number: number or 0) == [-1, 1]
+    assert [each.number for each in camera.scene.seen] == [-1]
+    assert sorted(str(each.finding.details["object"]) for each in camera.found) == ["person", "vehicle"]
 
 
 def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
@@ -12,9 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from ingest.vision.gallery import Gallery, packed, unit, unpacked
 from ingest.vision.reidentify import DIMENSIONS, Appearance, cut_out
 from ingest.vision.scenarios.findings import Tracked
-from ingest.vision.visitors import MOST_VISITORS, NEW_AFTER_PICTURES, Visit, Visitors, quality_of
+from ingest.vision.visitors import (
+    LEAST_PICTURES,
+    MOST_LOOKS,
+    MOST_VISITORS,
+    NEW_AFTER_PICTURES,
+    Visit,
+    Visitors,
+    quality_of,
+)
+from store.camera_visitors import VisitorLooks
 
 SHARED = Path(__file__).parents[4] / "shared"
 VIDEO = SHARED / "data" / "vision" / "one-by-one-person-detection.mp4"
@@ -96,41 +106,114 @@ def test_poor_pictures_make_nobody() -> None:
     assert (known.visitor, door.visitors.count) == (1, 1)
 
 
-def test_another_worker_goes_on_with_what_was_exported() -> None:
+def test_another_worker_goes_on_with_what_was_kept() -> None:
     door = Door()
     for person in range(5):
         door.passes(looks_of(person, 6))
-    other = Door(Visitors.imported(door.visitors.exported()))
-    assert (other.visitors.day, other.visitors.count) == (DAY, 5)
+    other = Door(Visitors(DAY, known=door.visitors.take_changed()))
+    assert other.visitors.count == 5
     other.tracks = 100
     again, stranger = other.passes(looks_of(3, 9)), other.passes(looks_of(8, 9))
     assert again is not None
     assert (again.visitor, again.is_new) == (4, False)
     assert stranger is not None
     assert (stranger.visitor, stranger.is_new) == (6, True)
+    assert Visitors(DAY, known=other.visitors.take_changed(), count=30).count == 30, "some were forgotten"
 
 
-@pytest.mark.parametrize("state", [b"", b"PK nonsense", b"\x80\x04K\x01."])
-def test_what_is_no_state_is_refused(state: bytes) -> None:
-    with pytest.raises(ValueError, match="no state of visitors"):
-        Visitors.imported(state)
+def test_only_those_who_came_are_written_and_nobody_while_nothing_changes() -> None:
+    door = Door()
+    for person in range(5):
+        door.passes(looks_of(person, 6))
+    assert {each.visitor for each in door.visitors.take_changed()} == {1, 2, 3, 4, 5}
+    assert door.visitors.take_changed() == []
+    door.passes(looks_of(2, 9))
+    (came,) = door.visitors.take_changed()
+    assert came.visitor == 3
+    assert 0 < len(came.looks) <= MOST_LOOKS * (DIMENSIONS + 1) * 2
+
+
+@pytest.mark.parametrize("looks", [b"\0", b"PK nonsense", bytes((DIMENSIONS + 1) * 2)])
+def test_what_another_release_kept_is_passed_over_and_its_numbers_are_not_given_again(looks: bytes) -> None:
+    door = Door(Visitors(DAY, known=[VisitorLooks(DAY, 3, 1, looks)]))
+    stranger = door.passes(looks_of(1, 9))
+    assert stranger is not None
+    assert (stranger.visitor, stranger.is_new) == (4, True)
 
 
 def test_what_is_kept_is_bounded_and_the_count_goes_on() -> None:
-    door = Door()
     made = np.random.default_rng(1).normal(size=(MOST_VISITORS + 5, DIMENSIONS)).astype(np.float32)
+    # The comparison with all of them is not what this is about.
+    door = Door(Visitors(DAY, same_from=2.0))
     for vector in made:
-        # The comparison with all of them is not what this is about.
-        door.visitors._count += 1
-        door.visitors._remember(door.visitors._count, [(1.0, vector / np.linalg.norm(vector))])
+        door.passes(np.repeat(vector[None], 2, axis=0))
     assert door.visitors.count == MOST_VISITORS + 5
-    assert len(door.visitors.exported()) < MOST_VISITORS * (DIMENSIONS * 2 + 64)
+    kept = door.visitors.take_changed()
+    assert [each.visitor for each in kept if not each.looks] == [1, 2, 3, 4, 5]
+    door = Door(Visitors(DAY, known=[each for each in kept if each.looks]))
     forgotten = door.passes(np.repeat(made[:1], 6, axis=0))
     assert forgotten is not None
     assert (forgotten.visitor, forgotten.is_new) == (MOST_VISITORS + 6, True)
     known = door.passes(np.repeat(made[-1:], 6, axis=0))
     assert known is not None
     assert (known.visitor, known.is_new) == (MOST_VISITORS + 5, False)
+
+
+def test_somebody_is_compared_again_only_when_another_picture_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    nearest = Gallery.nearest
+
+    def counted(gallery: Gallery, vector: Floats, apart: set[int]) -> tuple[int, float, float]:
+        nonlocal compared
+        compared += 1
+        return nearest(gallery, vector, apart)
+
+    monkeypatch.setattr(Gallery, "nearest", counted)
+    visitors = Visitors(DAY)
+    for place, vector in enumerate(looks_of(1, NEW_AFTER_PICTURES - 1)):
+        visitors.see(1, vector, 0.9, 50 + place * 0.25)
+        assert [visitors.visitor_of(1) for _ in range(10)] == [None] * 10
+    assert compared == NEW_AFTER_PICTURES - LEAST_PICTURES
+
+
+def test_who_came_before_midnight_is_told_apart_after_it() -> None:
+    visitors = Visitors(DAY)
+    pictures = looks_of(1, NEW_AFTER_PICTURES)
+    for place, vector in enumerate(pictures[: NEW_AFTER_PICTURES // 2]):
+        visitors.see(1, vector, 0.9, 50 + place * 0.25)
+    visitors = visitors.next_day(DAY + timedelta(days=1))
+    for place, vector in enumerate(pictures[NEW_AFTER_PICTURES // 2 :]):
+        visitors.see(1, vector, 0.9, 60 + place * 0.25)
+    visit = visitors.visitor_of(1)
+    assert visit is not None
+    assert (visit.visitor, visit.is_new) == (1, True)
+
+
+def test_the_nearest_are_those_of_the_plain_sum() -> None:
+    """Against the definition, over visitors of several looks, some of whom are gone."""
+    chance = np.random.default_rng(4)
+    gallery = Gallery()
+    for visitor in range(1, 60):
+        vectors = chance.normal(size=(1 + visitor % 3, DIMENSIONS)).astype(np.float32) + 0.5
+        gallery.put(visitor, [(1.0, unit(vector)) for vector in vectors])
+    for visitor in range(1, 60, 4):
+        gallery.remove(visitor)
+    for visitor in range(100, 110):
+        gallery.put(visitor, [(2.0, unit(chance.normal(size=DIMENSIONS).astype(np.float32) + 0.5))])
+    people = [visitor for visitor in range(1, 110) if gallery.looks(visitor)]
+    looks = {visitor: np.array([look for _, look in gallery.looks(visitor)]) for visitor in people}
+    centre = sum(each.mean(axis=0) for each in looks.values()) / (len(people) + 1)
+    vector = unit(looks[30][0] + 0.5 * looks[101][0])
+    cosines = {
+        visitor: max(float(unit(look - centre) @ unit(vector - centre)) for look in each)
+        for visitor, each in looks.items()
+        if visitor != 30
+    }
+    first, second = sorted(cosines, key=lambda visitor: -cosines[visitor])[:2]
+    nearest, similarity, next_similarity = gallery.nearest(vector, {30, 999})
+    assert (nearest, len(gallery)) == (first, len(people))
+    assert (similarity, next_similarity) == pytest.approx((cosines[first], cosines[second]), abs=1e-4)
+    assert unpacked(packed(gallery.looks(30)))[0][1] == pytest.approx(looks[30][0], abs=1e-3)
 
 
 def test_quality_prefers_people_who_are_large_whole_and_alone() -> None:

@@ -25,6 +25,7 @@ from ingest.vision.scene import Scene
 from ingest.vision.watch import Tools, Watch
 from ingest.vision.worker import Worker
 from store.camera_streams import Health, Stream
+from store.camera_visitors import VisitorLooks
 from store.errors import Unavailable
 
 LOOKS = 50
@@ -174,6 +175,7 @@ class Store:
         self.failing: Exception | None = None
         self.events: list[Found] = []
         self.visitors: list[tuple[datetime, int]] = []
+        self.looks: list[VisitorLooks] = []
         self.sums: list[tuple[datetime, Sums]] = []
         self.reports: list[tuple[Health, bytes | None]] = []
         self.told: list[bytes | None] = []
@@ -183,11 +185,17 @@ class Store:
             raise self.failing
 
     def record(
-        self, _: Stream, findings: list[Found], visitors: list[tuple[datetime, int]], progress: bytes | None
+        self,
+        _: Stream,
+        findings: list[Found],
+        visitors: list[tuple[datetime, int]],
+        looks: list[VisitorLooks],
+        progress: bytes | None,
     ) -> list[str]:
         self._check()
         self.events += findings
         self.visitors += visitors
+        self.looks += looks
         self.told.append(progress)
         return [found.subject for found in findings]
 
@@ -208,8 +216,9 @@ class Finds:
     size = (64, 36)
 
     def __init__(self) -> None:
-        self.people: list[object] = []
+        self.seen: list[object] = []
         self.failure: Exception | None = None
+        self.has_waits = False
         self.error: Exception | None = None
         self.number = 0
         self.written: list[Found] = []
@@ -227,8 +236,11 @@ class Finds:
     def take_visitors(self) -> list[int]:
         return [self.number]
 
+    def take_looks(self) -> list[VisitorLooks]:
+        return [VisitorLooks(BEGIN.date(), self.number, self.number, b"looks")] if self.number % 2 else []
+
     def take_sums(self) -> Sums:
-        return Sums(1, 2.0, np.ones((36, 64), np.float32))
+        return Sums({"till": (1, 2.0)}, np.ones((36, 64), np.float32))
 
     def progress(self, _: datetime) -> bytes:
         return b"progress"
@@ -306,6 +318,7 @@ def test_what_was_found_while_the_store_failed_is_stored_afterwards() -> None:
     watched.look()
     assert [each.subject for each in watched.store.events] == ["1", "2", "3", "4", "5", "6", "7"]
     assert [visitor for _, visitor in watched.store.visitors] == [1, 2, 3, 4, 5, 6, 7]
+    assert [each.visitor for each in watched.store.looks] == [1, 3, 5, 7], "each once"
     # With the pictures and times of then, small while they wait.
     assert watched.store.events[3].seen_at == BEGIN + timedelta(seconds=0.4)
     assert isinstance(watched.store.events[3].image, bytes)
@@ -333,12 +346,22 @@ def test_sums_that_could_not_be_written_are_added_to_the_next_each_in_its_hour()
     assert watched.store.sums == []
     watched.store.failing = None
     watched.watch._add_sums()
-    said = [(at.hour, sums.waited, sums.waited_s) for at, sums in watched.store.sums]
-    assert said == [(12, 1, 2.0), (13, 4, 8.0)]
+    said = [(at.hour, sums.waits["till"]) for at, sums in watched.store.sums]
+    assert said == [(12, (1, 2.0)), (13, (4, 8.0))]
     assert watched.store.sums[1][1].heat is not None
     assert float(watched.store.sums[1][1].heat.max()) == 4.0
     watched.watch._add_sums()
-    assert watched.store.sums[-1][1].waited == 1
+    assert watched.store.sums[-1][1].waits == {"till": (1, 2.0)}
+
+
+def test_a_wait_that_is_over_is_counted_before_the_next_worker_is_told_that_it_is() -> None:
+    watched = Watched()
+    watched.look()
+    watched.report()
+    assert watched.store.sums == []
+    watched.scene.has_waits = True
+    assert watched.report()[1] == b"progress"
+    assert len(watched.store.sums) == 1
 
 
 def test_an_unforeseen_failure_is_said_and_does_not_end_the_watch() -> None:

@@ -26,6 +26,7 @@ const texts: Texts<{
   noneText: string;
   picture: string;
   zone: (name: string) => string;
+  vehicle: string;
   gone: string;
 }> = {
   en: {
@@ -38,6 +39,7 @@ const texts: Texts<{
     noneText: "Events stand here as soon as something happens before a camera.",
     picture: "Open the picture",
     zone: (name) => `in ${name}`,
+    vehicle: "A vehicle in a restricted zone",
     gone: "deleted camera",
   },
   ru: {
@@ -50,6 +52,7 @@ const texts: Texts<{
     noneText: "События появятся здесь, как только что-то произойдёт перед камерой.",
     picture: "Открыть снимок",
     zone: (name) => `зона «${name}»`,
+    vehicle: "Машина в запретной зоне",
     gone: "удалённая камера",
   },
 };
@@ -161,7 +164,8 @@ function EventRow({ event, camera, picture }: EventRowProps) {
   const t = useTexts(texts);
   const w = useTexts(words);
   const format = useFormat();
-  const { text, zone } = event.metadata as { text?: unknown; zone?: unknown };
+  const { text, zone, object } = event.metadata as { text?: unknown; zone?: unknown; object?: unknown };
+  const what = object === "vehicle" ? t.vehicle : (w.types[event.type] ?? event.type);
   return (
     <div className={classes.event}>
       {picture && (
@@ -171,7 +175,7 @@ function EventRow({ event, camera, picture }: EventRowProps) {
       )}
       <Stack gap={2} miw={0}>
         <Text fw={500}>
-          {w.types[event.type] ?? event.type}
+          {what}
           {typeof text === "string" && `: ${text}`}
         </Text>
         <Text size="sm" c="dimmed">

@@ -134,9 +134,14 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
     },
     [format, granularity],
   );
+  const zones = useMemo(
+    () => [...new Set(series.flatMap(({ queues }) => queues.map(({ zone }) => zone)))].sort(),
+    [series],
+  );
   const options = useMemo(() => {
     const names = series.map(nameOf);
     const axes = { xAxis: { type: "category", data: names }, yAxis: { type: "value", minInterval: 1 } };
+    const belowLegend = { left: 8, right: 16, top: 36, bottom: 8, containLabel: true };
     // So many hours would be a wall of bars.
     const type = granularity === "hour" ? "line" : "bar";
     const bar = (name: string, data: number[]) => ({ name, type, data, showSymbol: false });
@@ -145,7 +150,7 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
         ...axes,
         tooltip: { trigger: "axis" },
         legend: { top: 0 },
-        grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
+        grid: belowLegend,
         series: [
           bar(
             t.visitors,
@@ -164,17 +169,17 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
       queue: {
         ...axes,
         tooltip: { trigger: "axis" },
-        series: [
-          {
-            name: t.queue,
-            type: "line",
-            showSymbol: false,
-            data: series.map((each) => Math.round(each.avg_queue_sec)),
-          },
-        ],
+        ...(zones.length > 1 ? { legend: { top: 0, type: "scroll" }, grid: belowLegend } : {}),
+        // What a release before counted has no zones.
+        series: (zones.length ? zones : [null]).map((zone) => ({
+          name: zone ?? t.queue,
+          type: "line",
+          showSymbol: false,
+          data: series.map((each) => Math.round(zone === null ? each.avg_queue_sec : waitIn(each, zone))),
+        })),
       },
     };
-  }, [series, granularity, nameOf, t]);
+  }, [series, zones, granularity, nameOf, t]);
   const sum = (pick: (each: Bucket) => number) => format.number(series.reduce((all, each) => all + pick(each), 0));
   const named = series.map((each) => ({ ...each, label: nameOf(each) }));
   const counted = named.filter((each) => each.unique_visitors || each.entered || each.left);
@@ -204,12 +209,22 @@ function Charts({ series, granularity }: { series: Bucket[]; granularity: "hour"
           <SeriesTable
             head={head}
             rows={waits}
-            columns={[{ name: t.queue, value: (each) => format.number(each.avg_queue_sec) }]}
+            columns={[
+              { name: t.queue, value: (each) => format.number(each.avg_queue_sec) },
+              ...(zones.length > 1 ? zones : []).map((zone) => ({
+                name: zone,
+                value: (each: Bucket) => format.number(waitIn(each, zone)),
+              })),
+            ]}
           />
         </Card>
       )}
     </>
   );
+}
+
+function waitIn({ queues }: Bucket, zone: string): number {
+  return queues.find((each) => each.zone === zone)?.avg_queue_sec ?? 0;
 }
 
 function Figure({ name, value }: { name: string; value: string }) {
