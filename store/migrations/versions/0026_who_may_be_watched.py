@@ -1,0 +1,35 @@
+"""who may be watched
+
+Revision ID: 0026
+Revises: 0024
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+import store.database
+
+revision = "0026"
+down_revision = "0024"
+
+
+def upgrade() -> None:
+    # With a default for the servers of the release before, which go on beside this one for a while and do not name it.
+    with op.batch_alter_table("camera_streams", schema=None, recreate="never") as batch_op:
+        batch_op.add_column(sa.Column("is_permitted", sa.Boolean(), nullable=False, server_default=sa.true()))
+    op.create_table(
+        "camera_tally",
+        sa.Column("id", sa.SmallInteger(), autoincrement=False, nullable=False),
+        sa.Column("made_at", store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("holds_until", store.database.UtcDateTime(timezone=True), nullable=False),
+        sa.Column("streams", sa.Integer(), nullable=False),
+        sa.Column("free", sa.Integer(), nullable=False),
+        sa.Column("places", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_camera_tally")),
+    )
+
+
+def downgrade() -> None:
+    op.drop_table("camera_tally")
+    with op.batch_alter_table("camera_streams", schema=None, recreate="never") as batch_op:
+        batch_op.drop_column("is_permitted")
