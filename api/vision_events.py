@@ -19,6 +19,7 @@ from api.media import StoredFile, send_file
 from api.services import Services
 from api.vision import require_stream, vision_operation
 from ingest.vision.heat_picture import draw_heat
+from ingest.vision.scenarios.findings import EventType
 from store import camera_events, camera_streams, camera_traffic
 from store.camera_events import Event
 from store.camera_streams import Scenario
@@ -34,10 +35,14 @@ Granularity = Literal["hour", "day"]
 
 
 class EventQuery(Query):
-    """`from` is inside, `to` is not. `cursor` is the `next_cursor` of the page before."""
+    """`from` is inside, `to` is not. `cursor` is the `next_cursor` of the page before. `text`: how a plate, a
+    container's number or a code begins; case, spaces and signs do not matter, nor which alphabet a Russian plate is
+    written in."""
 
     stream_id: Uuid | None = None
     scenario: Scenario | None = None
+    type: EventType | None = None
+    text: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     begin: Moment | None = Field(None, alias="from")
     end: Moment | None = Field(None, alias="to")
     limit: PageLimit = 50
@@ -118,6 +123,8 @@ def list_events(call: Call[EventQuery, NoInput]) -> EventList:
             connection,
             stream_id=query.stream_id,
             scenario=query.scenario,
+            kind=query.type,
+            text=_key(query.text),
             begin=query.begin,
             end=query.end,
             after=_position(query.cursor),
@@ -130,6 +137,14 @@ def list_events(call: Call[EventQuery, NoInput]) -> EventList:
         items=[_event(call, row, names.get(row.stream_id)) for row in page],
         next_cursor=None if is_last else _cursor(page[-1]),
     )
+
+
+def _key(text: str | None) -> str | None:
+    """Raises InvalidRequest for a text that has nothing to search for."""
+    key = None if text is None else camera_events.search_key(text)
+    if key == "":
+        raise InvalidRequest("text: has no letter and no digit.", param="text")
+    return key
 
 
 def _event(call: Call[Any, Any], row: Event, stream_name: str | None) -> EventRecord:

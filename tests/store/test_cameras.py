@@ -391,6 +391,23 @@ def test_the_same_finding_is_one_event(database: Database) -> None:
     assert again.last_event_at == HOUR
 
 
+def test_what_was_read_before_there_were_keys_is_found_once_they_are_filled(database: Database) -> None:
+    made = stream(database, tenant(database))
+    table = camera_events.camera_events
+    for number, kind in enumerate(("plate_read", "barcode_read", "fall", "container_read")):
+        with database.write() as connection:
+            camera_events.add(
+                made.tenant_id, connection, made.id, new_id(), subject=str(number), scenario="lpr", kind=kind,
+                confidence=0.9, occurred_at=HOUR, details={"text": f"A-{number}"}, snapshot_key=None,
+            )  # fmt: skip
+    with database.write() as connection:
+        connection.execute(sa.update(table).values(search_key=None))
+        assert camera_events.list_page(made.tenant_id, connection, text="a", limit=10) == []
+        assert camera_events.fill_keys(connection) is None
+        found = camera_events.list_page(made.tenant_id, connection, text="a", limit=10)
+    assert {event.metadata["text"] for event in found} == {"A-0", "A-1", "A-3"}
+
+
 def test_events_go_when_their_account_keeps_them_no_longer(database: Database) -> None:
     short, long = tenant(database), tenant(database)
     with database.write() as connection:

@@ -1,4 +1,4 @@
-"""who may be watched
+"""who may be watched, and what was read
 
 Revision ID: 0026
 Revises: 0024
@@ -27,9 +27,24 @@ def upgrade() -> None:
         sa.Column("places", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_camera_tally")),
     )
+    key = sa.String(100).with_variant(sa.String(100, collation="C"), "postgresql")
+    with op.batch_alter_table("camera_events", schema=None, recreate="never") as batch_op:
+        batch_op.add_column(sa.Column("search_key", key, nullable=True))
+        batch_op.create_index(
+            batch_op.f("ix_camera_events_tenant_id_type_occurred_at_id"),
+            ["tenant_id", "type", "occurred_at", "id"],
+            unique=False,
+        )
+        batch_op.create_index(
+            batch_op.f("ix_camera_events_tenant_id_search_key"), ["tenant_id", "search_key"], unique=False
+        )
 
 
 def downgrade() -> None:
+    with op.batch_alter_table("camera_events", schema=None, recreate="never") as batch_op:
+        batch_op.drop_index(batch_op.f("ix_camera_events_tenant_id_search_key"))
+        batch_op.drop_index(batch_op.f("ix_camera_events_tenant_id_type_occurred_at_id"))
+        batch_op.drop_column("search_key")
     op.drop_table("camera_tally")
     with op.batch_alter_table("camera_streams", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("is_permitted")
