@@ -17,12 +17,13 @@ from api.fields import Moment, PageLimit, UtcTime, Uuid, UuidText
 from api.http import Call, NoInput, Query
 from api.media import StoredFile, send_file
 from api.services import Services
-from api.vision import require_stream, vision_operation
+from api.vision import vision_operation
 from ingest.vision.heat_picture import draw_heat
 from ingest.vision.scenarios.findings import EventType
 from store import camera_events, camera_streams, camera_traffic
 from store.camera_events import Event
 from store.camera_streams import Scenario
+from store.database import Connection
 from store.errors import InvalidRequest, NotFound
 from store.ids import as_id
 
@@ -202,8 +203,8 @@ def read_traffic(call: Call[TrafficQuery, NoInput]) -> TrafficSeries:
     query = call.query
     begin, end = _days(query.begin, query.end, MOST_HOURS // 24 if query.granularity == "hour" else MOST_DAYS)
     step = timedelta(hours=1) if query.granularity == "hour" else timedelta(days=1)
-    require_stream(call, query.stream_id)
     with call.services.database.read() as connection:
+        _require_known(call, connection, query.stream_id)
         buckets = camera_traffic.series(call.tenant_id, connection, query.stream_id, begin, end, step=step)
     series = [
         TrafficBucket(
@@ -220,8 +221,8 @@ def read_traffic(call: Call[TrafficQuery, NoInput]) -> TrafficSeries:
 
 def read_heatmap(call: Call[HeatQuery, NoInput]) -> HeatMap | Response:
     begin, end = _days(call.query.begin, call.query.end, MOST_DAYS)
-    require_stream(call, call.query.stream_id)
     with call.services.database.read() as connection:
+        _require_known(call, connection, call.query.stream_id)
         heat = camera_traffic.heat(call.tenant_id, connection, call.query.stream_id, begin, end)
     if "image/png" in call.request.headers.get("accept", ""):
         picture = io.BytesIO()
@@ -230,6 +231,12 @@ def read_heatmap(call: Call[HeatQuery, NoInput]) -> HeatMap | Response:
     rows, columns = heat.shape
     cells = [[round(float(value), 1) for value in row] for row in heat]
     return HeatMap(stream_id=call.query.stream_id, rows=rows, columns=columns, cells=cells)
+
+
+def _require_known(call: Call[Any, Any], connection: Connection, stream_id: str) -> None:
+    """Figures outlive their camera, as its events do. Raises NotFound."""
+    if not camera_streams.is_known(call.tenant_id, connection, stream_id):
+        raise NotFound("No such stream.")
 
 
 def _days(begin: date, end: date, most: int) -> tuple[datetime, datetime]:

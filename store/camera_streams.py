@@ -219,6 +219,13 @@ def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None
     return _stream(row) if row else None
 
 
+def is_known(tenant_id: str, connection: Connection, stream_id: str) -> bool:
+    """Whether there is such a stream, or was one of which events or figures are kept still."""
+    table = camera_streams.c
+    query = sa.select(table.id).where(table.tenant_id == tenant_id, table.id == stream_id)
+    return connection.execute(query).first() is not None
+
+
 def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> int:
     """`of_plan`: without the operator's own."""
     query = sa.select(sa.func.count()).where(LIVE, camera_streams.c.tenant_id == tenant_id)

@@ -402,6 +402,22 @@ def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
     assert watched.get(TRAFFIC, params={**query, "stream_id": new_id()}).status_code == 404
 
 
+def test_figures_of_a_deleted_camera_are_answered_to_its_account_alone(
+    watched: Account, camera_server: RunningServer
+) -> None:
+    stream_id = made(watched)["id"]
+    with watched.server.database.write() as connection:
+        camera_traffic.add(watched.tenant_id, connection, stream_id, DAY, entered=3)
+    query = {"stream_id": stream_id, "granularity": "day", "from": "2026-03-02", "to": "2026-03-02"}
+    assert watched.request("DELETE", f"{STREAMS}/{stream_id}").status_code == 204
+    (day,) = watched.get(TRAFFIC, params=query).json()["series"]
+    assert day["entered"] == 3
+    assert watched.get(HEAT, params=query).status_code == 200
+    other = camera_server.new_client(new_id(), balance_rub="100")
+    for path in (TRAFFIC, HEAT):
+        assert other.get(path, params=query).status_code == 404
+
+
 @pytest.mark.proves("vision.heatmap.json", "vision.heatmap.png")
 def test_a_heat_map_as_numbers_and_as_a_picture(watched: Account) -> None:
     stream_id = made(watched)["id"]
