@@ -17,11 +17,13 @@ from api.fields import Moment, PageLimit, UtcTime, Uuid, UuidText
 from api.http import Call, NoInput, Query
 from api.media import StoredFile, send_file
 from api.services import Services
-from api.vision import require_stream, vision_operation
+from api.vision import vision_operation
 from ingest.vision.heat_picture import draw_heat
+from ingest.vision.scenarios.findings import EventType
 from store import camera_events, camera_streams, camera_traffic
 from store.camera_events import Event
 from store.camera_streams import Scenario
+from store.database import Connection
 from store.errors import InvalidRequest, NotFound
 from store.ids import as_id
 
@@ -34,10 +36,14 @@ Granularity = Literal["hour", "day"]
 
 
 class EventQuery(Query):
-    """`from` is inside, `to` is not. `cursor` is the `next_cursor` of the page before."""
+    """`from` is inside, `to` is not. `cursor` is the `next_cursor` of the page before. `text`: how a plate, a
+    container's number or a code begins; case, spaces and signs do not matter, nor which alphabet a Russian plate is
+    written in."""
 
     stream_id: Uuid | None = None
     scenario: Scenario | None = None
+    type: EventType | None = None
+    text: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     begin: Moment | None = Field(None, alias="from")
     end: Moment | None = Field(None, alias="to")
     limit: PageLimit = 50
@@ -128,6 +134,8 @@ def list_events(call: Call[EventQuery, NoInput]) -> EventList:
             connection,
             stream_id=query.stream_id,
             scenario=query.scenario,
+            kind=query.type,
+            text=_key(query.text),
             begin=query.begin,
             end=query.end,
             after=_position(query.cursor),
@@ -140,6 +148,14 @@ def list_events(call: Call[EventQuery, NoInput]) -> EventList:
         items=[_event(call, row, names.get(row.stream_id)) for row in page],
         next_cursor=None if is_last else _cursor(page[-1]),
     )
+
+
+def _key(text: str | None) -> str | None:
+    """Raises InvalidRequest for a text that has nothing to search for."""
+    key = None if text is None else camera_events.search_key(text)
+    if key == "":
+        raise InvalidRequest("text: has no letter and no digit.", param="text")
+    return key
 
 
 def _event(call: Call[Any, Any], row: Event, stream_name: str | None) -> EventRecord:
@@ -197,8 +213,8 @@ def read_traffic(call: Call[TrafficQuery, NoInput]) -> TrafficSeries:
     query = call.query
     begin, end = _days(query.begin, query.end, MOST_HOURS // 24 if query.granularity == "hour" else MOST_DAYS)
     step = timedelta(hours=1) if query.granularity == "hour" else timedelta(days=1)
-    require_stream(call, query.stream_id)
     with call.services.database.read() as connection:
+        _require_known(call, connection, query.stream_id)
         buckets = camera_traffic.series(call.tenant_id, connection, query.stream_id, begin, end, step=step)
     series = [
         TrafficBucket(
@@ -219,8 +235,8 @@ def read_traffic(call: Call[TrafficQuery, NoInput]) -> TrafficSeries:
 
 def read_heatmap(call: Call[HeatQuery, NoInput]) -> HeatMap | Response:
     begin, end = _days(call.query.begin, call.query.end, MOST_DAYS)
-    require_stream(call, call.query.stream_id)
     with call.services.database.read() as connection:
+        _require_known(call, connection, call.query.stream_id)
         heat = camera_traffic.heat(call.tenant_id, connection, call.query.stream_id, begin, end)
     if "image/png" in call.request.headers.get("accept", ""):
         picture = io.BytesIO()
@@ -229,6 +245,12 @@ def read_heatmap(call: Call[HeatQuery, NoInput]) -> HeatMap | Response:
     rows, columns = heat.shape
     cells = [[round(float(value), 1) for value in row] for row in heat]
     return HeatMap(stream_id=call.query.stream_id, rows=rows, columns=columns, cells=cells)
+
+
+def _require_known(call: Call[Any, Any], connection: Connection, stream_id: str) -> None:
+    """Figures outlive their camera, as its events do. Raises NotFound."""
+    if not camera_streams.is_known(call.tenant_id, connection, stream_id):
+        raise NotFound("No such stream.")
 
 
 def _days(begin: date, end: date, most: int) -> tuple[datetime, datetime]:

@@ -61,6 +61,11 @@ MEASURED = {
     "a document of some pages": {"api": 18.99, "worker": 238.88, "database": 14.89},
 }
 STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.vision_engines`)
+# What a camera process asks of PostgreSQL, among 1,624 of them with 20,000 streams, and what one of them asks for all:
+# seconds between two, and milliseconds of PostgreSQL's processor. docs/scale.md says of which machine.
+OF_A_CAMERA_PROCESS = {"leases": (3.0, 2.32), "whether it is needed and alive": (5.0, 0.29)}
+OF_A_CAMERA = {"how it goes": (2.0, 0.23)}
+OF_ALL_CAMERAS = {"who may be watched, and how many": (1.5, 66.5)}
 CHUNK_BYTES = 5 * 512 * 4 + 1_500  # five vectors of 512 numbers (`bench.index_scale`), words, payload and graph
 CALL_DATABASE_BYTES = 24_000  # of four minutes and their analysis, indexes included (`bench.costs`: three turns, 7,024)
 CALL_BLOB_BYTES = CALL_MINUTES * 60 * 8_000  # at 64 kbit/s
@@ -87,6 +92,12 @@ def busy_cores(costs: dict[str, dict[str, float]], side: str) -> float:
     return of_a_call / 1000 * busiest_calls_s()
 
 
+def watching_cores(processes: int) -> float:
+    """Of PostgreSQL, for so many processes that watch all cameras."""
+    asked = ((processes, OF_A_CAMERA_PROCESS), (CAMERAS, OF_A_CAMERA), (1, OF_ALL_CAMERAS))
+    return sum(count * ms / 1000 / every_s for count, each in asked for every_s, ms in each.values())
+
+
 def machines(cores: float) -> int:
     return math.ceil(cores / (CORES * LOADED))
 
@@ -101,9 +112,11 @@ def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
     processes = sum(part.processes or 0 for part in found)
     # Each process looks for work, whether there is any or not.
     looking = processes * costs[IDLE]["database"] / 1000
-    database = busy_cores(costs, "database") + looking
+    watching = watching_cores(found[-1].processes or 0)
+    database = busy_cores(costs, "database") + looking + watching
     primary = (
-        f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work), "
+        f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work, "
+        f"{watching:.1f} with who watches which camera and how it goes), "
         f"{processes * CONNECTIONS_A_PROCESS:,} connections"
     )
     memory = math.ceil(CHUNKS * CHUNK_BYTES / (MEMORY_GIB * 2**30 * LOADED))

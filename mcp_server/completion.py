@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ingest.vision.scenarios.findings import EventType
 from mcp_server.prompts import Argument, find_prompt
 from mcp_server.quoting import one_line
 from mcp_server.registry import ToolContext
-from mcp_server.resources import KINDS, template_of
+from mcp_server.resources import EVENTS_TEMPLATE, KINDS, template_of
 from store import catalog, people_search
+from store.camera_streams import Scenario
 from store.catalog import Kind
 from store.database import Connection
 from store.speakers import MOST_NAME_CHARACTERS
@@ -17,6 +21,11 @@ from store.speakers import MOST_NAME_CHARACTERS
 MOST_VALUES = 20
 MOST_TYPED_CHARACTERS = 200
 PERSON = "person"
+_EVENT_CHOICES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("from", "to", "text", "stream_id", "cursor"), ()),
+    "scenario": get_args(Scenario),
+    "type": get_args(EventType),
+}
 
 
 def complete(context: ToolContext, asked: types.CompleteRequestParams) -> types.CompleteResult:
@@ -52,6 +61,11 @@ def _of_template(context: ToolContext, uri: str, name: str, typed: str) -> list[
         if uri == template_of(kind) and described.is_there(context) and name in ("id", "from"):
             with context.database.read() as connection:
                 return _ids(context, connection, kind, typed) if name == "id" else []
+    if uri == EVENTS_TEMPLATE and KINDS["cameras"].is_there(context) and name in _EVENT_CHOICES:
+        if name == "stream_id":
+            with context.database.read() as connection:
+                return _ids(context, connection, "cameras", typed)
+        return [choice for choice in _EVENT_CHOICES[name] if choice.startswith(typed.lower())]
     raise MCPError(types.INVALID_PARAMS, f"no such template, or no such argument of it: {uri[:200]}, {name[:100]}")
 
 

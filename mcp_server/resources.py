@@ -8,11 +8,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from urllib.parse import parse_qsl
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
-from mcp_server.cards import SCHEME, Card, camera_card, communication_card, document_card, person_card, uri_of
+from mcp_server.cards import (
+    EVENTS_URI,
+    SCHEME,
+    Card,
+    EventSearch,
+    camera_card,
+    camera_events_card,
+    communication_card,
+    document_card,
+    person_card,
+    uri_of,
+)
 from mcp_server.quoting import MOST_TOKENS, Place, one_line
 from mcp_server.registry import Arguments, ToolContext, ToolError
 from mcp_server.tools.shapes import cursor_position, local_time, make_cursor
@@ -82,6 +95,12 @@ KINDS: dict[Kind, _Kind] = {
         feature="vision",
     ),
 }
+EVENTS_TEMPLATE = f"{EVENTS_URI}{{?{','.join(each.alias or name for name, each in EventSearch.model_fields.items())}}}"
+_EVENTS = (
+    "What all cameras saw, newest first. Each parameter may be left out: from and to (inclusive: days, or moments with "
+    "their offset), scenario (traffic, ppe, safety, lpr, barcode), type (as plate_read or fall), text (how a plate, a "
+    "container's number or a code begins), stream_id; more goes on at the address that the part before gives."
+)
 
 
 class _Listing(Arguments):
@@ -143,18 +162,24 @@ def _fitting(resources: list[types.Resource]) -> list[types.Resource]:
 
 
 def list_templates(context: ToolContext, *, version: str) -> types.ListResourceTemplatesResult:
-    """One template for each kind that the caller may see."""
+    """One template for each kind that the caller may see, and the search of what cameras saw."""
+    described = [
+        (template_of(kind), each.name, each.title, each.description)
+        for kind, each in KINDS.items()
+        if each.is_there(context)
+    ]
+    if KINDS["cameras"].is_there(context):
+        described.append((EVENTS_TEMPLATE, "camera-events", "Events of cameras", _EVENTS))
     return types.ListResourceTemplatesResult(
         resource_templates=[
             types.ResourceTemplate(
-                uri_template=template_of(kind),
-                name=each.name,
-                title=each.title if version >= TITLED_SINCE else None,
-                description=each.description,
+                uri_template=template,
+                name=name,
+                title=title if version >= TITLED_SINCE else None,
+                description=description,
                 mime_type=MARKDOWN,
             )
-            for kind, each in KINDS.items()
-            if each.is_there(context)
+            for template, name, title, description in described
         ]
     )
 
@@ -175,12 +200,27 @@ def read_resource(context: ToolContext, uri: str, *, version: str) -> types.Read
 
 
 def _read(context: ToolContext, uri: str) -> Card | None:
+    if uri.partition("?")[0] == EVENTS_URI:
+        return _read_events(context, uri) if KINDS["cameras"].is_there(context) else None
     found = _URI.fullmatch(uri)
     if found is None or found[1] not in KINDS or (id_ := parse_id(found[2])) is None:
         return None
     kind = next(kind for name, kind in KINDS.items() if name == found[1])
     place = Place(int(found[3]), int(found[4] or 0)) if found[3] is not None else None
     return kind.read(context, id_, place) if kind.is_there(context) else None
+
+
+def _read_events(context: ToolContext, uri: str) -> Card:
+    """Raises MCPError that says what is wrong with the search."""
+    given = parse_qsl(uri.partition("?")[2], keep_blank_values=True)
+    try:
+        return camera_events_card(context, EventSearch.model_validate(dict(given)))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        problem = f"{'.'.join(map(str, first['loc'][:1]))[:100]}: {first['msg']}"
+    except ToolError as error:
+        problem = str(error)
+    raise MCPError(types.INVALID_PARAMS, problem)
 
 
 def _resource(context: ToolContext, item: _Listed, size: int | None, version: str) -> types.Resource:

@@ -15,6 +15,14 @@ from store.camera_streams import Scenario, camera_streams
 from store.database import id_column, insert_ignoring, metadata, now, time_column
 from store.scope import across_tenants
 
+_KEY_CHARACTERS = 100
+# Compared by its bytes, so that an index finds beginnings, as SQLite does by itself.
+_KEY = sa.String(_KEY_CHARACTERS).with_variant(sa.String(_KEY_CHARACTERS, collation="C"), "postgresql")
+_LOOK_ALIKE = str.maketrans("авекмнорстух", "abekmhopctyx")
+_LAST_CHARACTER = chr(0x10FFFF)
+_READ_TYPES = ("plate_read", "container_read", "barcode_read")
+_FILLED_AT_ONCE = 1000
+
 camera_events = sa.Table(
     "camera_events",
     metadata,
@@ -29,8 +37,12 @@ camera_events = sa.Table(
     sa.Column("metadata", sa.JSON, nullable=False),
     sa.Column("snapshot_key", sa.String(300), nullable=True),
     time_column("created_at", nullable=False),
+    # What was read, as `search_key` makes it; null where nothing was, and in rows of before until they are filled.
+    sa.Column("search_key", _KEY, nullable=True),
     sa.UniqueConstraint("stream_id", "type", "subject"),
     sa.Index(None, "tenant_id", "occurred_at", "id"),
+    sa.Index(None, "tenant_id", "type", "occurred_at", "id"),
+    sa.Index(None, "tenant_id", "search_key"),
     sa.Index(None, "stream_id", "occurred_at", "id"),
     sa.Index(None, "occurred_at"),
 )
@@ -55,6 +67,13 @@ EVENT_PICTURES = "camera-snapshots"
 """The blobs' folder of what events show, with one for each account in it."""
 _SEEING = sa.select(camera_streams.c.tenant_id.label("id")).distinct().subquery()
 _COLUMNS = [camera_events.c[name] for name in Event.__dataclass_fields__]
+
+
+def search_key(text: str) -> str:
+    """What a search compares of a plate, a container's number or a code: letters in whatever case, the Cyrillic ones
+    of Russian plates as the Latin ones that look alike, and digits. Empty where there are none."""
+    plain = text.casefold().translate(_LOOK_ALIKE)
+    return "".join(filter(str.isalnum, plain))[:_KEY_CHARACTERS]
 
 
 def add(
@@ -84,6 +103,7 @@ def add(
         "metadata": details,
         "snapshot_key": snapshot_key,
         "created_at": now(),
+        "search_key": _key_of(details),
     }
     if not insert_ignoring(connection, camera_events, values):
         return False
@@ -95,6 +115,10 @@ def add(
         .values(last_event_at=occurred_at)
     )
     return True
+
+
+def _key_of(details: dict[str, Any]) -> str | None:
+    return search_key(str(details["text"])) if "text" in details else None
 
 
 def set_snapshot(tenant_id: str, connection: Connection, event_id: str, key: str) -> bool:
@@ -119,20 +143,26 @@ def list_page(
     *,
     stream_id: str | None = None,
     scenario: str | None = None,
+    kind: str | None = None,
+    text: str | None = None,
     begin: datetime | None = None,
     end: datetime | None = None,
     after: tuple[datetime, str] | None = None,
     offset: int = 0,
     limit: int,
 ) -> list[Event]:
-    """Newest first. `begin` is inside, `end` is not; `after`: the time and id of the last event of the page before, or
-    by `offset` how many come before."""
+    """Newest first. `text`: how the `search_key` of what was read begins; `begin` is inside, `end` is not; `after`: the
+    time and id of the last event of the page before, or by `offset` how many come before."""
     table = camera_events.c
     wanted: list[Any] = [table.tenant_id == tenant_id]
     if stream_id is not None:
         wanted.append(table.stream_id == stream_id)
     if scenario is not None:
         wanted.append(table.scenario == scenario)
+    if kind is not None:
+        wanted.append(table.type == kind)
+    if text is not None:
+        wanted += [table.search_key >= text, table.search_key < text + _LAST_CHARACTER]
     if begin is not None:
         wanted.append(table.occurred_at >= begin)
     if end is not None:
@@ -187,3 +217,18 @@ def list_expired(connection: Connection, *, limit: int) -> list[Event]:
 @across_tenants("housekeeping")
 def remove(connection: Connection, event_ids: Sequence[str]) -> None:
     connection.execute(sa.delete(camera_events).where(camera_events.c.id.in_(event_ids)))
+
+
+@across_tenants("what follows from rows of before is made for all")
+def fill_keys(connection: Connection, *, after: str | None = None) -> str | None:
+    """Makes the keys of events that were written before there were any, among the next ones in the order of ids behind
+    `after`. The id to go on behind; None where that was all."""
+    table = camera_events.c
+    query = sa.select(table.id, table.metadata).where(table.search_key.is_(None), table.type.in_(_READ_TYPES))
+    if after is not None:
+        query = query.where(table.id > after)
+    rows = connection.execute(query.order_by(table.id).limit(_FILLED_AT_ONCE)).all()
+    for row in rows:
+        key = _key_of(row.metadata) or ""
+        connection.execute(sa.update(camera_events).where(table.id == row.id).values(search_key=key))
+    return rows[-1].id if len(rows) == _FILLED_AT_ONCE else None

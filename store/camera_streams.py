@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from store import camera_visitors
-from store.accounts import tenants
 from store.database import ago, id_column, metadata, now, time_column
 from store.ids import new_id
 from store.scope import across_tenants
@@ -57,6 +56,8 @@ camera_streams = sa.Table(
     sa.Column("worker_id", sa.String(64), nullable=True),
     time_column("leased_until", nullable=True),
     sa.Column("progress", sa.LargeBinary, nullable=True),  # what the next worker needs to go on, see ingest/vision
+    # As `camera_standing.judge` found it last. Reckoned by everybody, it would cost the square of the installation.
+    sa.Column("is_permitted", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index(None, "tenant_id", "created_at", "id"),
     sa.Index(None, "worker_id"),
 )
@@ -68,6 +69,18 @@ camera_workers = sa.Table(
     sa.Column("places", sa.Integer, nullable=False),  # how many streams it can hold
     sa.Column("streams", sa.Integer, nullable=False),  # how many it has
     time_column("seen_at", nullable=False),
+)
+
+# One row: what workers share out, see `camera_standing`.
+camera_tally = sa.Table(
+    "camera_tally",
+    metadata,
+    sa.Column("id", sa.SmallInteger, primary_key=True, autoincrement=False),
+    time_column("made_at", nullable=False),
+    time_column("holds_until", nullable=False),  # no worker lives where nobody made it anew by then
+    sa.Column("streams", sa.Integer, nullable=False),  # to be watched
+    sa.Column("free", sa.Integer, nullable=False),  # of them, those that nobody has
+    sa.Column("places", sa.Integer, nullable=False),  # of all workers that live
 )
 
 
@@ -119,35 +132,19 @@ class Health:
 
 _FIELDS = tuple(Stream.__dataclass_fields__)
 _COLUMNS = [camera_streams.c[name] for name in _FIELDS]
-_LIVE = camera_streams.c.deleted_at.is_(None)
-
-# What each stream may be: its account's oldest first, of which the plan bears so many; the operator's own besides.
-_standing = (
-    sa.select(
-        camera_streams.c.id,
-        tenants.c.is_active,
-        sa.cast(tenants.c.features, sa.String).like('%"vision"%').label("has_feature"),
-        sa.or_(
-            camera_streams.c.is_own,
-            sa.func.row_number().over(
-                partition_by=(camera_streams.c.tenant_id, camera_streams.c.is_own),
-                order_by=(camera_streams.c.created_at, camera_streams.c.id),
-            )
-            <= tenants.c.camera_limit,
-        ).label("is_in_plan"),
-        tenants.c.camera_limit,
-    )
-    .join(tenants, tenants.c.id == camera_streams.c.tenant_id)
-    .where(_LIVE)
-    .subquery("standing")
-)
-_IS_PERMITTED = sa.and_(_standing.c.is_active, _standing.c.has_feature, _standing.c.is_in_plan)
-_PERMITTED = camera_streams.c.id.in_(sa.select(_standing.c.id).where(_IS_PERMITTED))
-_IS_MARKED = sa.and_(camera_streams.c.status == "error", camera_streams.c.worker_id.is_(None))
-_WAITING = {"status": "reconnecting", "message": "waiting for a worker with room", "fps": 0.0, "latency_ms": 0.0}
+LIVE = camera_streams.c.deleted_at.is_(None)
 
 
-def _is_free(connection: Connection) -> sa.ColumnElement[bool]:
+TAKEN_WITHIN_S = 20.0
+"""In which a worker that starts, or that takes over from one that died, has taken a stream."""
+SOON = "waiting for a worker to take it"
+NO_ROOM = "no worker has room for it"
+NO_WORKER = "no worker is running"
+_NO_PICTURES = {"fps": 0.0, "latency_ms": 0.0}
+
+
+@across_tenants("a condition of queries that say whose streams they look at")
+def is_free(connection: Connection) -> sa.ColumnElement[bool]:
     """By the database's clock, as leases are written: a worker whose own is fast would take every stream. A lease that
     ends later than any may was written before that clock was set back: who lives renews it at once."""
     until = camera_streams.c.leased_until
@@ -155,13 +152,32 @@ def _is_free(connection: Connection) -> sa.ColumnElement[bool]:
     return sa.or_(until.is_(None), until < ago(connection, 0.0), until > too_late)
 
 
+def _left_state() -> sa.Case[str]:
+    """Of a stream that nobody watches."""
+    status = camera_streams.c.status
+    return sa.case((status == "connecting", status), else_=sa.literal("reconnecting", status.type))
+
+
+def _why_left(connection: Connection) -> sa.Case[str]:
+    """Why nobody watches it: a worker that starts or takes over needs a moment, in which nothing is wrong yet."""
+    left_at = sa.func.coalesce(camera_streams.c.leased_until, camera_streams.c.created_at)
+    lives = sa.exists().where(camera_tally.c.holds_until >= ago(connection, 0.0))
+    return sa.case((left_at >= ago(connection, TAKEN_WITHIN_S), SOON), (lives, NO_ROOM), else_=NO_WORKER)
+
+
 def _told(connection: Connection, name: str) -> sa.ColumnElement[Any]:
     """A column as it is shown: what a worker wrote that has the stream no longer is no news of it."""
     column = camera_streams.c[name]
-    if name not in _WAITING:
+    if name == "status":
+        left: sa.ColumnElement[Any] = _left_state()
+    elif name == "message":
+        left = _why_left(connection)
+    elif name in _NO_PICTURES:
+        left = sa.literal(_NO_PICTURES[name], column.type)
+    else:
         return column
-    is_left = sa.and_(_is_free(connection), camera_streams.c.status != "connecting", sa.not_(_IS_MARKED))
-    return sa.case((is_left, sa.literal(_WAITING[name], column.type)), else_=column).label(name)
+    is_left = sa.and_(is_free(connection), camera_streams.c.is_permitted)
+    return sa.case((is_left, left), else_=column).label(name)
 
 
 def _stream(row: Row[Any]) -> Stream:
@@ -198,15 +214,22 @@ def add(tenant_id: str, connection: Connection, **values: Any) -> Stream:
 def get(tenant_id: str, connection: Connection, stream_id: str) -> Stream | None:
     table = camera_streams.c
     query = sa.select(*(_told(connection, name) for name in _FIELDS)).where(
-        _LIVE, table.tenant_id == tenant_id, table.id == stream_id
+        LIVE, table.tenant_id == tenant_id, table.id == stream_id
     )
     row = connection.execute(query).first()
     return _stream(row) if row else None
 
 
+def is_known(tenant_id: str, connection: Connection, stream_id: str) -> bool:
+    """Whether there is such a stream, or was one of which events or figures are kept still."""
+    table = camera_streams.c
+    query = sa.select(table.id).where(table.tenant_id == tenant_id, table.id == stream_id)
+    return connection.execute(query).first() is not None
+
+
 def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> int:
     """`of_plan`: without the operator's own."""
-    query = sa.select(sa.func.count()).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    query = sa.select(sa.func.count()).where(LIVE, camera_streams.c.tenant_id == tenant_id)
     if of_plan:
         query = query.where(camera_streams.c.is_own.is_(False))
     return connection.execute(query).scalar_one()
@@ -215,7 +238,7 @@ def count(tenant_id: str, connection: Connection, *, of_plan: bool = False) -> i
 def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int) -> tuple[list[Stream], int]:
     """Oldest first, and how many there are."""
     table = camera_streams.c
-    query = sa.select(*(_told(connection, name) for name in _FIELDS)).where(_LIVE, table.tenant_id == tenant_id)
+    query = sa.select(*(_told(connection, name) for name in _FIELDS)).where(LIVE, table.tenant_id == tenant_id)
     rows = connection.execute(query.order_by(table.created_at, table.id).limit(limit).offset(offset))
     return [_stream(row) for row in rows], count(tenant_id, connection)
 
@@ -223,7 +246,7 @@ def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int
 def names_of(tenant_id: str, connection: Connection, stream_ids: Collection[str]) -> dict[str, str]:
     """By stream, of those that are not deleted."""
     table = camera_streams.c
-    query = sa.select(table.id, table.name).where(_LIVE, table.tenant_id == tenant_id, table.id.in_(stream_ids))
+    query = sa.select(table.id, table.name).where(LIVE, table.tenant_id == tenant_id, table.id.in_(stream_ids))
     return {row.id: row.name for row in connection.execute(query)}
 
 
@@ -235,7 +258,7 @@ def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any
         camera_visitors.forget(tenant_id, connection, stream_id)
     connection.execute(
         sa.update(camera_streams)
-        .where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id)
+        .where(LIVE, table.tenant_id == tenant_id, table.id == stream_id)
         .values(**values, version=table.version + 1, updated_at=now())
     )
 
@@ -245,7 +268,7 @@ def delete(tenant_id: str, connection: Connection, stream_id: str) -> bool:
     table = camera_streams.c
     gone = {"deleted_at": now(), "url": b"", "shown_url": "", "worker_id": None, "leased_until": None, "progress": None}
     changed = connection.execute(
-        sa.update(camera_streams).where(_LIVE, table.tenant_id == tenant_id, table.id == stream_id).values(**gone)
+        sa.update(camera_streams).where(LIVE, table.tenant_id == tenant_id, table.id == stream_id).values(**gone)
     )
     camera_visitors.forget(tenant_id, connection, stream_id)
     return changed.rowcount > 0
@@ -260,69 +283,26 @@ def report_worker(connection: Connection, worker_id: str, *, places: int, stream
     mine = camera_workers.c.id == worker_id
     if connection.execute(sa.update(camera_workers).where(mine).values(**values)).rowcount == 0:
         connection.execute(sa.insert(camera_workers).values(id=worker_id, **values))
-    connection.execute(sa.delete(camera_workers).where(camera_workers.c.seen_at < ago(connection, 86400.0)))
 
 
 @across_tenants("workers watch everybody's cameras")
 def forget_worker(connection: Connection, worker_id: str) -> None:
     """Its streams are free at once."""
     connection.execute(sa.delete(camera_workers).where(camera_workers.c.id == worker_id))
-    connection.execute(
-        sa.update(camera_streams)
-        .where(camera_streams.c.worker_id == worker_id)
-        .values(worker_id=None, leased_until=None, **_WAITING)
-    )
+    _leave(connection, camera_streams.c.worker_id == worker_id)
 
 
 @across_tenants("workers watch everybody's cameras")
-def live_places(connection: Connection, *, seen_within_s: float) -> dict[str, int]:
-    """The places of each worker that was heard of lately."""
-    since = ago(connection, seen_within_s)
-    rows = connection.execute(
-        sa.select(camera_workers.c.id, camera_workers.c.places).where(camera_workers.c.seen_at >= since)
-    )
-    return {row.id: row.places for row in rows}
-
-
-@across_tenants("workers watch everybody's cameras")
-def count_watched(connection: Connection) -> int:
-    """How many streams there are to be watched."""
-    query = sa.select(sa.func.count()).select_from(camera_streams).where(_LIVE, _PERMITTED)
-    return connection.execute(query).scalar_one()
-
-
-@across_tenants("workers watch everybody's cameras")
-def need_worker(connection: Connection) -> bool:
-    """Whether there is a stream to be watched, or one that is to be said not to be."""
-    query = sa.select(camera_streams.c.id).where(_LIVE, sa.or_(_PERMITTED, sa.not_(_IS_MARKED))).limit(1)
+def is_heard(connection: Connection, worker_id: str, *, seen_within_s: float) -> bool:
+    """Whether the worker said so lately."""
+    table = camera_workers.c
+    query = sa.select(table.id).where(table.id == worker_id, table.seen_at >= ago(connection, seen_within_s))
     return connection.execute(query).first() is not None
-
-
-@across_tenants("workers watch everybody's cameras")
-def stop_unpermitted(connection: Connection) -> int:
-    """Takes streams from their workers whose account is paused, or has the module or so many cameras no longer, and
-    says so in their status. How many; they are free again once they are permitted."""
-    query = (
-        sa.select(camera_streams.c.id, _standing)
-        .join(_standing, _standing.c.id == camera_streams.c.id)
-        .where(_LIVE, sa.not_(_IS_PERMITTED), sa.not_(_IS_MARKED))
-        .order_by(camera_streams.c.id)
-    )
-    found = connection.execute(query).all()
-    for row in found:
-        message = f"the plan has {row.camera_limit} cameras, and older ones than this are in use"
-        if not row.has_feature:
-            message = "the Vision module is switched off"
-        elif not row.is_active:
-            message = "the client is paused"
-        gone = {**_WAITING, "status": "error", "message": message, "worker_id": None, "leased_until": None}
-        connection.execute(sa.update(camera_streams).where(_LIVE, camera_streams.c.id == row.id).values(**gone))
-    return len(found)
 
 
 @across_tenants("whoever runs the server looks after all of them")
 def count_by_status(connection: Connection) -> dict[str, int]:
-    shown = sa.select(_told(connection, "status")).where(_LIVE).subquery()
+    shown = sa.select(_told(connection, "status")).where(LIVE).subquery()
     rows = connection.execute(sa.select(shown.c.status, sa.func.count()).group_by(shown.c.status))
     return {row[0]: row[1] for row in rows}
 
@@ -333,10 +313,10 @@ def renew_leases(connection: Connection, worker_id: str, *, lease_s: float) -> l
     table = camera_streams.c
     connection.execute(
         sa.update(camera_streams)
-        .where(_LIVE, table.worker_id == worker_id)
+        .where(LIVE, table.worker_id == worker_id)
         .values(leased_until=ago(connection, -lease_s))
     )
-    rows = connection.execute(sa.select(*_COLUMNS).where(_LIVE, table.worker_id == worker_id))
+    rows = connection.execute(sa.select(*_COLUMNS).where(LIVE, table.worker_id == worker_id))
     return [_stream(row) for row in rows]
 
 
@@ -346,7 +326,7 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     table = camera_streams.c
     free = (
         sa.select(table.id)
-        .where(_LIVE, _is_free(connection), _PERMITTED)
+        .where(LIVE, is_free(connection), table.is_permitted)
         .order_by(table.leased_until.asc().nulls_first(), table.created_at, table.id)
         .limit(most)
         .with_for_update(skip_locked=True)
@@ -357,7 +337,8 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
     connection.execute(
         sa.update(camera_streams)
         .where(table.id.in_(ids))
-        .values(worker_id=worker_id, leased_until=ago(connection, -lease_s))
+        .values(worker_id=worker_id, leased_until=ago(connection, -lease_s), status=_left_state(), message="")
+        .values(**_NO_PICTURES)
     )
     return [_stream(row) for row in connection.execute(sa.select(*_COLUMNS).where(table.id.in_(ids)))]
 
@@ -365,15 +346,17 @@ def take_free(connection: Connection, worker_id: str, *, most: int, lease_s: flo
 @across_tenants("workers watch everybody's cameras")
 def give_back(connection: Connection, worker_id: str, stream_ids: Sequence[str]) -> None:
     """For others to take; until one does, their status says that nobody watches them."""
-    connection.execute(
-        sa.update(camera_streams)
-        .where(camera_streams.c.worker_id == worker_id, camera_streams.c.id.in_(stream_ids))
-        .values(worker_id=None, leased_until=None, **_WAITING)
-    )
+    _leave(connection, sa.and_(camera_streams.c.worker_id == worker_id, camera_streams.c.id.in_(stream_ids)))
+
+
+def _leave(connection: Connection, which: sa.ColumnElement[bool]) -> None:
+    """The lease ends now: since when a stream waits is told by it."""
+    left = {"worker_id": None, "leased_until": ago(connection, 0.0), "status": _left_state(), "message": ""}
+    connection.execute(sa.update(camera_streams).where(which).values(**left, **_NO_PICTURES))
 
 
 def list_ids(tenant_id: str, connection: Connection) -> set[str]:
-    query = sa.select(camera_streams.c.id).where(_LIVE, camera_streams.c.tenant_id == tenant_id)
+    query = sa.select(camera_streams.c.id).where(LIVE, camera_streams.c.tenant_id == tenant_id)
     return set(connection.execute(query).scalars())
 
 
@@ -402,7 +385,7 @@ def hold(tenant_id: str, connection: Connection, stream_id: str, worker_id: str)
 
 def _mine(tenant_id: str, stream_id: str, worker_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     table = camera_streams.c
-    return _LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id
+    return LIVE, table.tenant_id == tenant_id, table.id == stream_id, table.worker_id == worker_id
 
 
 def report_health(

@@ -15,6 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from store import late_indexes
+from store.camera_events import fill_keys
 from store.database import Connection, Database
 from store.errors import InvalidRequest, Unavailable
 from store.figures_refresh import fill_missing
@@ -221,7 +222,7 @@ def _run(database: Database, target: str, builder: Connection | None) -> tuple[s
     if is_current(database):
         if builder is not None:
             late_indexes.build(builder)
-        _make_figures(database)
+        _make_what_follows(database)
     return before, current_revision(database)
 
 
@@ -243,14 +244,15 @@ def _upgrade(database: Database, config: Config, target: str) -> None:
             time.sleep(_PAUSE_S)
 
 
-def _make_figures(database: Database) -> None:
+def _make_what_follows(database: Database) -> None:
     """In batches, so that a migration that is killed here goes on the next time."""
-    after: str | None = None
-    while True:
-        with database.write() as connection:
-            after = fill_missing(connection, after=after)
-        if after is None:
-            return
+    for make in (fill_missing, fill_keys):
+        after: str | None = None
+        while True:
+            with database.write() as connection:
+                after = make(connection, after=after)
+            if after is None:
+                break
 
 
 def write_migration(database: Database, revision: str, message: str) -> None:

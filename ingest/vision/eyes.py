@@ -36,8 +36,9 @@ _REFUSALS = 5
 """Pictures in a row on which a network fails, and it is used no more: one may have been too much for the machine."""
 _OBJECTS_FROM, _PLATES_FROM = 0.25, 0.25
 _MISSING: Mapping[Role, str] = {
-    "objects": "no detector of people and vehicles is installed: nothing but codes and plates can be read",
-    "poses": "no detector of poses is installed: falls are not seen",
+    "objects": "no detector of people and vehicles is installed: nothing but codes and plates can be read; "
+    "`parley models pull` fetches one",
+    "poses": "no detector of poses is installed: falls are not seen; `parley models pull yolov8n-pose` fetches one",
     "plates": "no detector of plates is installed: plates are not read",
     "ppe": "no detector of protective equipment is installed",
     "fire": "no detector of fire and smoke is installed",

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from ingest.vision.scenarios.plate_formats import FORMATS, normal_text, read_plate
+from ingest.vision.scenarios.plate_formats import FORMATS, fits, normal_text
 
 Floats = npt.NDArray[np.float32]
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -94,16 +94,11 @@ def formatted_texts(lattice: Floats, formats: Sequence[int] | None = None) -> di
     least = max(chance for _, chance in paths) - _FAR_BEHIND
     found: dict[str, tuple[int, ...]] = {}
     for (text, chance), group in zip(paths, groups, strict=True):
-        if text and chance >= least and _is_possible(text, group):
-            found[text] = (*found.get(text, ()), *group)
+        # Not every text of a pattern is a plate: no Russian series begins with 000, and no region is 00.
+        possible = [number for number in group if fits(text, FORMATS[number])] if chance >= least else []
+        if possible:
+            found[text] = (*found.get(text, ()), *possible)
     return found
-
-
-def _is_possible(text: str, formats: Sequence[int]) -> bool:
-    """Not every text of a pattern is a plate: no Russian series begins with 000, and no region is 00."""
-    countries = tuple({FORMATS[number].country for number in formats})
-    plate = read_plate(text, countries=countries)
-    return plate is not None and plate.changes == 0
 
 
 def chance_of(lattice: Floats, text: str) -> float:
@@ -136,7 +131,7 @@ def _masks() -> tuple[Floats, list[tuple[int, ...]], npt.NDArray[np.int64]]:
     for place, (pattern, letters) in enumerate(groups):
         first_of_region = pattern.find("R")
         for at, wanted in enumerate(pattern):
-            allowed = letters if wanted == "L" else "0123456789"
+            allowed = FORMATS[groups[pattern, letters][0]].allowed(wanted)
             if at == first_of_region and pattern.endswith("RRR"):
                 allowed = "123456789"
             masks[place, at, [ALPHABET.index(character) for character in allowed]] = 0.0

@@ -146,5 +146,5 @@ def _mean_chance(lattices: Sequence[Floats], text: str) -> float:
 
 def _reading(text: str, confidence: float, formats: Sequence[int]) -> PlateReading:
     countries = {FORMATS[number].country for number in formats}
-    form = FORMATS[formats[0]].pattern.replace("R", "D") if formats else ""
+    form = FORMATS[formats[0]].shown if formats else ""
     return PlateReading(text, confidence, countries.pop() if len(countries) == 1 else "", form)

@@ -18,7 +18,7 @@ import structlog
 
 from accounts import ledger, webhooks
 from ingest.child_main import receive, send
-from store import camera_streams, deliveries
+from store import camera_standing, camera_streams, deliveries
 from store.database import Database
 from store.errors import ParleyError
 from store.ids import new_id
@@ -101,7 +101,7 @@ class CameraSupervisor:
     def _has_streams(self) -> bool:
         try:
             with self._database.read() as connection:
-                return camera_streams.need_worker(connection)
+                return camera_standing.need_worker(connection)
         except ParleyError:
             return self._process is not None
 
@@ -111,7 +111,7 @@ class CameraSupervisor:
         lease_s, now_s = self._settings.camera_lease_s, time.monotonic()
         try:
             with self._database.read() as connection:
-                is_heard = self._worker_id in camera_streams.live_places(connection, seen_within_s=lease_s)
+                is_heard = camera_streams.is_heard(connection, self._worker_id, seen_within_s=lease_s)
         except ParleyError:
             is_heard = True  # where we cannot read, it cannot write
         if is_heard:

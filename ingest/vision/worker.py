@@ -33,8 +33,9 @@ from ingest.vision.eyes import Eyes
 from ingest.vision.models import find_models, runtime_of
 from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
-from store import camera_streams
+from store import camera_standing, camera_streams
 from store.blobs import Blobs
+from store.camera_standing import Tally
 from store.camera_streams import Scenario, Stream
 from store.database import Database
 from store.deliveries import Delivery
@@ -115,13 +116,14 @@ class Worker:
     def _turn(self) -> None:
         with self._database.write(durable=False) as connection:
             camera_streams.report_worker(connection, self.id, places=self._places, streams=len(self._watches))
-            camera_streams.stop_unpermitted(connection)
+            # Twice as often as anybody's turn comes: who is alone, or comes new, finds what is true now.
+            camera_standing.judge(connection, every_s=self._lease_s / 10, lease_s=self._lease_s)
+        with self._database.write(durable=False) as connection:
             mine = camera_streams.renew_leases(connection, self.id, lease_s=self._lease_s)
-            share = self._share(
-                camera_streams.live_places(connection, seen_within_s=self._lease_s),
-                camera_streams.count_watched(connection),
-            )
-            if len(mine) < share:
+            tally = camera_standing.tally(connection)
+            share = self._share(tally)
+            # To look for free ones is to look through all: who has none does it in any case, since it has just begun.
+            if len(mine) < share and (tally.free or not mine):
                 mine += camera_streams.take_free(connection, self.id, most=share - len(mine), lease_s=self._lease_s)
         # The newest of ours go: those watched longest know most of their people.
         self._watch(mine[:share])
@@ -130,11 +132,11 @@ class Worker:
             with self._database.write() as connection:
                 camera_streams.give_back(connection, self.id, given)
 
-    def _share(self, places: dict[str, int], streams: int) -> int:
+    def _share(self, tally: Tally) -> int:
         """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left
         over."""
-        held = sum(places.values()) or 1
-        return min(self._places, -(-streams * self._places // held))
+        held = max(tally.places, self._places, 1)  # it may be of before we came
+        return min(self._places, -(-tally.streams * self._places // held))
 
     def _watch(self, mine: list[Stream]) -> None:
         wanted = {stream.id: stream for stream in mine}

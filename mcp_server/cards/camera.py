@@ -74,14 +74,17 @@ def _events(context: ToolContext, connection: Connection, stream_id: str, first:
             context.tenant_id, connection, stream_id=stream_id, offset=first, limit=EVENTS_AT_ONCE
         )
         for index, row in enumerate(rows, start=first):
-            about = f"{row.scenario} {row.type} {row.confidence:.0%}"
-            yield Block(index, f"[{index}] {local_time(context, row.occurred_at)} {about}", _details(row))
+            yield Block(index, f"[{index}] {event_heading(context, row)}", event_details(row))
         if len(rows) < EVENTS_AT_ONCE:
             return
         first += len(rows)
 
 
-def _details(row: Event) -> str:
+def event_heading(context: ToolContext, row: Event) -> str:
+    return f"{local_time(context, row.occurred_at)} {row.scenario} {row.type} {row.confidence:.0%}"
+
+
+def event_details(row: Event) -> str:
     """Zones are named by people, and what is read is on plates and parcels: quoted, all of it."""
     told = (f"{name}: {value}" for name, value in row.metadata.items() if name not in _OF_THE_PICTURE)
     return shorten("; ".join(told), ITEM_CHARACTERS) or "-"

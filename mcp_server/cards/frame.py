@@ -66,6 +66,8 @@ _WORDS = {
         "Дни (UTC): вошли, вышли, уникальные посетители, секунды в очереди",
     ),
     "seen": ("Seen, newest first", "Что увидено, сначала новое"),
+    "camera_events": ("Events of cameras", "События камер"),
+    "none_found": ("Nothing was found.", "Ничего не найдено."),
     "voice": ("voice", "голос"),
     "goes_on": ("It goes on at", "Продолжение:"),
     "of": ("of", "из"),

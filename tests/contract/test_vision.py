@@ -55,7 +55,9 @@ def refused(account: Account, status: int = 400, **fields: Any) -> dict[str, Any
     return error
 
 
-def add_event(account: Account, stream_id: str, at: datetime, scenario: Any = "traffic", kind: str = "fire") -> str:
+def add_event(
+    account: Account, stream_id: str, at: datetime, scenario: Any = "traffic", kind: str = "fire", **details: str
+) -> str:
     event_id = new_id()
     with account.server.database.write() as connection:
         assert camera_events.add(
@@ -68,7 +70,7 @@ def add_event(account: Account, stream_id: str, at: datetime, scenario: Any = "t
             kind=kind,
             confidence=0.5,
             occurred_at=at,
-            details={},
+            details=details,
             snapshot_key=None,
         )
     return event_id
@@ -313,9 +315,40 @@ def test_events_are_filtered(watched: Account) -> None:
     assert found(scenario="safety") == [second]
     assert found(**{"from": "2026-03-02T00:00:00Z", "to": "2026-03-02T02:00:00Z"}) == [second, first]
     assert found(**{"from": "2026-03-02T00:00:00.001Z"}) == [third, second]
-    for query in ({"scenario": "weather"}, {"stream_id": "x"}, {"from": "yesterday"}, {"cursor": "e30"}):
+    for query in (
+        {"scenario": "weather"},
+        {"stream_id": "x"},
+        {"from": "yesterday"},
+        {"cursor": "e30"},
+        {"type": "rain"},
+        {"text": ""},
+        {"text": " -%"},
+    ):
         answer = watched.get(EVENTS, params=query)
         assert (answer.status_code, answer.json()["error"]["param"]) == (400, next(iter(query)))
+
+
+def test_events_are_searched_by_type_and_by_what_was_read(watched: Account) -> None:
+    stream_id = made(watched)["id"]
+    texts = ("A123BC77", "A123EK199", "B777OP77", "MSCU 123456-7", "PALLET-000417")
+    ids = {
+        text: add_event(watched, stream_id, DAY + timedelta(hours=number), "lpr", "plate_read", text=text)
+        for number, text in enumerate(texts)
+    }
+
+    def found(**query: str) -> list[str]:
+        answer = watched.get(EVENTS, params=query)
+        assert answer.status_code == 200, answer.text
+        return [next(text for text, id_ in ids.items() if id_ == item["id"]) for item in answer.json()["items"]]
+
+    assert found(text="a123") == ["A123EK199", "A123BC77"]
+    assert found(text="а123в") == ["A123BC77"], "typed in Cyrillic"
+    assert found(text="mscu1234") == ["MSCU 123456-7"]
+    assert found(text="Pallet 0004") == ["PALLET-000417"]
+    assert found(text="23BC") == [], "it is how a text begins"
+    assert found(text="A123", **{"from": "2026-03-02T01:00:00Z"}) == ["A123EK199"]
+    assert found(type="fall") == []
+    assert len(found(type="plate_read")) == len(texts)
 
 
 @pytest.mark.proves("vision.events.limit", "vision.events.cursor")
@@ -375,6 +408,22 @@ def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
     for wrong in ({"granularity": "week"}, {"to": "2026-03-01"}, {"from": "2025-01-01"}, {"from": "x"}):
         assert watched.get(TRAFFIC, params={**query, **wrong}).status_code == 400
     assert watched.get(TRAFFIC, params={**query, "stream_id": new_id()}).status_code == 404
+
+
+def test_figures_of_a_deleted_camera_are_answered_to_its_account_alone(
+    watched: Account, camera_server: RunningServer
+) -> None:
+    stream_id = made(watched)["id"]
+    with watched.server.database.write() as connection:
+        camera_traffic.add(watched.tenant_id, connection, stream_id, DAY, entered=3)
+    query = {"stream_id": stream_id, "granularity": "day", "from": "2026-03-02", "to": "2026-03-02"}
+    assert watched.request("DELETE", f"{STREAMS}/{stream_id}").status_code == 204
+    (day,) = watched.get(TRAFFIC, params=query).json()["series"]
+    assert day["entered"] == 3
+    assert watched.get(HEAT, params=query).status_code == 200
+    other = camera_server.new_client(new_id(), balance_rub="100")
+    for path in (TRAFFIC, HEAT):
+        assert other.get(path, params=query).status_code == 404
 
 
 @pytest.mark.proves("vision.heatmap.json", "vision.heatmap.png")

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from store import accounts, camera_events, camera_streams, camera_traffic, camera_visitors
+from store import accounts, camera_events, camera_standing, camera_streams, camera_traffic, camera_visitors
 from store import database as store_database
+from store.camera_standing import Tally
 from store.camera_streams import Health, Stream
 from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS, Queue
 from store.camera_visitors import VisitorLooks
@@ -55,6 +56,11 @@ def take(database: Database, worker: str, most: int, lease_s: float = LEASE_S) -
 def renew(database: Database, worker: str, lease_s: float = LEASE_S) -> set[str]:
     with database.write() as connection:
         return {each.id for each in camera_streams.renew_leases(connection, worker, lease_s=lease_s)}
+
+
+def judge(database: Database, *, every_s: float = 0, lease_s: float = LEASE_S) -> int:
+    with database.write() as connection:
+        return camera_standing.judge(connection, every_s=every_s, lease_s=lease_s)
 
 
 def test_a_stream_has_one_worker_until_its_lease_ends(database: Database) -> None:
@@ -110,18 +116,18 @@ def test_what_a_worker_lost_or_gave_back_is_not_its_own(database: Database) -> N
         camera_streams.report_health(tenant_id, connection, made.id, "a", other, None)
         kept = camera_streams.get(tenant_id, connection, made.id)
         assert kept is not None
-        assert (kept.status, kept.message, kept.fps) == ("reconnecting", "waiting for a worker with room", 0.0)
+        assert (kept.status, kept.message, kept.fps) == ("reconnecting", camera_streams.SOON, 0.0)
         assert camera_streams.progress_of(tenant_id, connection, made.id) == b"seen"
     assert take(database, "b", 1) == {made.id}
     with database.write() as connection:
         camera_streams.report_worker(connection, "b", places=4, streams=1)
-        assert camera_streams.live_places(connection, seen_within_s=60) == {"b": 4}
+        assert camera_streams.is_heard(connection, "b", seen_within_s=60)
         camera_streams.forget_worker(connection, "b")
-        assert camera_streams.live_places(connection, seen_within_s=60) == {}
+        assert not camera_streams.is_heard(connection, "b", seen_within_s=60)
     assert take(database, "c", 1) == {made.id}
 
 
-WAITS = ("reconnecting", "waiting for a worker with room", 0.0, 0.0)
+WAITS = ("reconnecting", camera_streams.SOON, 0.0, 0.0)
 
 
 def told(database: Database, made: Stream) -> tuple[str, str, float, float]:
@@ -173,7 +179,7 @@ def test_a_worker_whose_clock_is_fast_takes_no_stream_of_another(
         assert take(database, "fast", 2) == {second}
         with database.write() as connection:
             camera_streams.report_worker(connection, "fast", places=1, streams=1)
-            assert set(camera_streams.live_places(connection, seen_within_s=LEASE_S)) == {"right", "fast"}
+            assert all(camera_streams.is_heard(connection, each, seen_within_s=LEASE_S) for each in ("right", "fast"))
     with database.read() as connection:
         seen = connection.execute(sa.select(camera_streams.camera_workers.c.seen_at)).scalars()
         assert all(each <= now() + timedelta(minutes=1) for each in seen)
@@ -238,21 +244,22 @@ def test_streams_of_who_may_have_none_are_stopped_and_go_on_afterwards(
     assert take(database, "a", 3) == {others.id, made.id, own.id}
     with database.write() as connection:
         accounts.update_tenant(tenant_id, connection, **change)
-        camera_streams.stop_unpermitted(connection)
-        assert camera_streams.stop_unpermitted(connection) == 0, "each is told once"
-        stays = 1 + ("camera_limit" in change)  # the operator's own are of no plan
-        assert camera_streams.count_watched(connection) == stays
-        assert camera_streams.need_worker(connection)
+    assert judge(database) > 0
+    assert judge(database) == 0, "each is told once"
+    stays = 1 + ("camera_limit" in change)  # the operator's own are of no plan
+    with database.read() as connection:
+        assert camera_standing.tally(connection).streams == stays
+        assert camera_standing.need_worker(connection)
     for each in (made, waiting):
         assert standing(database, each) == ("error", said, None)
     assert len(renew(database, "a")) == stays
     assert take(database, "b", 5) == set()
     with database.write() as connection:
         accounts.update_tenant(tenant_id, connection, **back)
-        camera_streams.stop_unpermitted(connection)
+    assert judge(database) > 0
+    assert standing(database, made) == ("reconnecting", camera_streams.SOON, None)
     assert take(database, "b", 5) >= {made.id, waiting.id}
-    with database.write() as connection:
-        assert camera_streams.stop_unpermitted(connection) == 0
+    assert judge(database) == 0
 
 
 def test_of_too_many_cameras_the_oldest_go_on(database: Database) -> None:
@@ -261,25 +268,98 @@ def test_of_too_many_cameras_the_oldest_go_on(database: Database) -> None:
     take(database, "a", 4)
     with database.write() as connection:
         accounts.update_tenant(tenant_id, connection, camera_limit=3)
-        assert camera_streams.stop_unpermitted(connection) == 1
+    assert judge(database) == 1
     assert renew(database, "a") == {each.id for each in made[:3]}
     with database.write() as connection:
         camera_streams.delete(tenant_id, connection, made[0].id)
+    assert judge(database) == 1
     assert take(database, "b", 4) == {made[3].id}
 
 
-def test_a_worker_is_needed_until_it_was_said_that_nothing_is_watched(database: Database) -> None:
+def test_a_stream_that_its_worker_holds_at_the_moment_is_stopped_the_next_time(database: Database) -> None:
+    if database.is_sqlite:
+        pytest.skip("one writer at a time")
     tenant_id = tenant(database)
-    made = stream(database, tenant_id)
+    made, other = stream(database, tenant_id), stream(database, tenant_id)
+    take(database, "a", 2)
     with database.write() as connection:
         accounts.update_tenant(tenant_id, connection, is_active=False)
-        assert camera_streams.need_worker(connection)
-        camera_streams.stop_unpermitted(connection)
-        assert not camera_streams.need_worker(connection)
-        accounts.update_tenant(tenant_id, connection, is_active=True)
-        assert camera_streams.need_worker(connection)
+    with database.write() as connection:
+        assert camera_streams.hold(tenant_id, connection, made.id, "a") is not None
+        assert judge(database) == 1
+    assert standing(database, other)[0] == "error"
+    assert judge(database) == 1
+    assert standing(database, made) == ("error", "the client is paused", None)
+
+
+def test_one_judges_for_all_and_only_when_it_is_due(database: Database) -> None:
+    tenant_id = tenant(database)
+    for _ in range(3):
+        stream(database, tenant_id)
+    with database.write() as connection:
+        camera_streams.report_worker(connection, "a", places=4, streams=0)
+        camera_streams.report_worker(connection, "b", places=6, streams=0)
+    take(database, "a", 1)
+    assert judge(database) == 0
+    with database.read() as connection:
+        assert camera_standing.tally(connection) == Tally(streams=3, free=2, places=10)
+    with database.write() as connection:
+        accounts.update_tenant(tenant_id, connection, is_active=False)
+    assert judge(database, every_s=LEASE_S) == 0, "somebody did it just now"
+    if not database.is_sqlite:
+        with database.write() as connection:
+            assert camera_standing.judge(connection, every_s=0, lease_s=LEASE_S) == 3
+            assert judge(database) == 0, "somebody does it at this moment"
+    else:
+        assert judge(database) == 3
+    with database.read() as connection:
+        assert camera_standing.tally(connection).streams == 0
+
+
+def test_a_worker_is_needed_until_it_was_said_that_nothing_is_watched(database: Database) -> None:
+    def is_needed() -> bool:
+        with database.read() as connection:
+            return camera_standing.need_worker(connection)
+
+    tenant_id = tenant(database)
+    made = stream(database, tenant_id)
+    for change, is_watched in (({"is_active": False}, False), ({"is_active": True}, True)):
+        with database.write() as connection:
+            accounts.update_tenant(tenant_id, connection, **change)
+        assert is_needed(), "it is to be judged anew"
+        judge(database)
+        assert is_needed() == is_watched
+    with database.write() as connection:
         camera_streams.delete(tenant_id, connection, made.id)
-        assert not camera_streams.need_worker(connection)
+    assert not is_needed()
+
+
+@pytest.mark.parametrize("status", ["connecting", "reconnecting"])
+def test_why_a_stream_waits_is_said_once_it_has_waited_for_longer_than_a_start_takes(
+    database: Database, status: str
+) -> None:
+    made = stream(database, tenant(database), status=status)
+    table = camera_streams.camera_streams
+
+    def wait(seconds: float) -> None:
+        began = {"leased_until": now() - timedelta(seconds=seconds)}
+        if status == "connecting":  # nobody had it ever
+            began = {"created_at": now() - timedelta(seconds=seconds)}
+        with database.write() as connection:
+            connection.execute(sa.update(table).values(**began))
+
+    assert told(database, made)[:2] == (status, camera_streams.SOON)
+    wait(camera_streams.TAKEN_WITHIN_S + 1)
+    assert told(database, made)[:2] == (status, camera_streams.NO_WORKER)
+    judge(database)  # which a worker does that lives
+    assert told(database, made)[:2] == (status, camera_streams.NO_ROOM)
+    judge(database, lease_s=-1)
+    assert told(database, made)[:2] == (status, camera_streams.NO_WORKER)
+    take(database, "a", 1)
+    assert told(database, made)[:2] == (status, "")
+    with database.write() as connection:
+        camera_streams.forget_worker(connection, "a")
+    assert told(database, made)[:2] == (status, camera_streams.SOON), "it waits anew"
 
 
 def event(database: Database, made: Stream, subject: str, at: datetime) -> bool:
@@ -311,6 +391,23 @@ def test_the_same_finding_is_one_event(database: Database) -> None:
     assert [each.confidence for each in found] == [1.0, 1.0]
     assert again is not None
     assert again.last_event_at == HOUR
+
+
+def test_what_was_read_before_there_were_keys_is_found_once_they_are_filled(database: Database) -> None:
+    made = stream(database, tenant(database))
+    table = camera_events.camera_events
+    for number, kind in enumerate(("plate_read", "barcode_read", "fall", "container_read")):
+        with database.write() as connection:
+            camera_events.add(
+                made.tenant_id, connection, made.id, new_id(), subject=str(number), scenario="lpr", kind=kind,
+                confidence=0.9, occurred_at=HOUR, details={"text": f"A-{number}"}, snapshot_key=None,
+            )  # fmt: skip
+    with database.write() as connection:
+        connection.execute(sa.update(table).values(search_key=None))
+        assert camera_events.list_page(made.tenant_id, connection, text="a", limit=10) == []
+        assert camera_events.fill_keys(connection) is None
+        found = camera_events.list_page(made.tenant_id, connection, text="a", limit=10)
+    assert {event.metadata["text"] for event in found} == {"A-0", "A-1", "A-3"}
 
 
 def test_events_go_when_their_account_keeps_them_no_longer(database: Database) -> None:

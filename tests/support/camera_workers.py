@@ -12,7 +12,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from ingest.vision.supervisor import CameraSupervisor
-from store.camera_streams import camera_streams, live_places
+from store.camera_streams import camera_streams, camera_workers
+from store.database import ago
 from tests.support.server import RunningServer
 
 
@@ -67,7 +68,10 @@ def owners(server: RunningServer) -> Counter[str]:
 def live_workers(server: RunningServer) -> set[str]:
     """Those that were heard of lately."""
     with server.database.write() as connection:
-        return set(live_places(connection, seen_within_s=server.settings.camera_lease_s))
+        since = ago(connection, server.settings.camera_lease_s)
+        return set(
+            connection.execute(sa.select(camera_workers.c.id).where(camera_workers.c.seen_at >= since)).scalars()
+        )
 
 
 def own_worker(server: RunningServer) -> int:

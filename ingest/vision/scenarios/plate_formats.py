@@ -1,22 +1,19 @@
 """What vehicles' plates can look like: Russia's by GOST R 50577, and common ones of Europe.
 
-A reader takes O for 0 and 8 for B; a format says where letters and where digits stand, so that such mistakes can be put
-right. In a pattern L is a letter, D a digit, R a digit of the region, and all else stands for itself.
+A reader takes O for 0 and 8 for B; a format says where letters and where digits stand, so that a reader can be told
+what may be there. In a pattern L is a letter, D a digit, R a digit of the region, S what ends a German plate of an
+electric or an old car. What several countries write alike is listed for each, so that it is taken for none of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 RUSSIAN_LETTERS = "ABEKMHOPCTYX"
 """Those that look alike in both alphabets; plates are kept with the Latin ones."""
 _CYRILLIC = str.maketrans("АВЕКМНОРСТУХ", RUSSIAN_LETTERS)
-_TO_LETTER = str.maketrans("0158426", "OISBAZG")
-_TO_DIGIT = str.maketrans("OQDUIZSBAG", "0000125846")
-# Of these only some are letters of a Russian plate.
-_TO_RUSSIAN = str.maketrans("0648DQNVW", "OBABOOHYM")
+_DIGITS = "0123456789"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +22,30 @@ class PlateFormat:
     kind: str
     pattern: str
     letters: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    beginning: str = ""  # a regular expression of how all of them begin, where the pattern does not say it
 
+    def allowed(self, wanted: str) -> str:
+        """The characters that may stand where the pattern has `wanted`."""
+        return {"L": self.letters, "S": "EH"}.get(wanted, _DIGITS)
 
-@dataclass(frozen=True, slots=True)
-class Plate:
-    """`changes`: how many characters were taken for others."""
-
-    text: str
-    country: str
-    kind: str
-    changes: int
+    @property
+    def shown(self) -> str:
+        """Letters as L, digits as D."""
+        return self.pattern.replace("R", "D").replace("S", "L")
 
 
 _UK_LETTERS = "ABCDEFGHJKLMNOPRSTUVWXYZ"  # neither I nor Q
 _SPANISH_LETTERS = "BCDFGHJKLMNPRSTVWXYZ"
 _ITALIAN_LETTERS = "ABCDEFGHJKLMNPRSTVWXYZ"
 _FRENCH_LETTERS = "ABCDEFGHJKLMNPQRSTVWXYZ"
+_BULGARIAN_LETTERS = "ABCEHKMOPTXY"  # those that look alike in both alphabets, as the Ukrainian ones
+_UKRAINIAN_LETTERS = "ABCEHIKMOPTX"
+_CANTONS = "AG|AI|AR|BE|BL|BS|FR|GE|GL|GR|JU|LU|NE|NW|OW|SG|SH|SO|SZ|TG|TI|UR|VD|VS|ZG|ZH"
+_COUNTIES_OF_ROMANIA = (
+    "AB|AG|AR|BC|BH|BN|BR|BT|BV|BZ|CJ|CL|CS|CT|CV|DB|DJ|GJ|GL|GR|HD|HR|IF|IL|IS|MH|MM|MS|NT|OT|PH|SB|SJ|SM|SV|TL|TM|TR"
+    "|VL|VN|VS"
+)
+_COUNTIES_OF_IRELAND = "C|CE|CN|CW|D|DL|G|KE|KK|KY|L|LD|LH|LM|LS|MH|MN|MO|OY|RN|SO|T|W|WH|WW|WX"  # since 2014
 
 FORMATS = (
     PlateFormat("RU", "car", "LDDDLLRR", RUSSIAN_LETTERS),
@@ -50,6 +55,8 @@ FORMATS = (
     PlateFormat("RU", "trailer", "LLDDDDRR", RUSSIAN_LETTERS),
     PlateFormat("RU", "trailer", "LLDDDDRRR", RUSSIAN_LETTERS),
     PlateFormat("RU", "motorcycle", "DDDDLLRR", RUSSIAN_LETTERS),
+    PlateFormat("RU", "transit", "LLDDDLRR", RUSSIAN_LETTERS),
+    PlateFormat("RU", "transit", "LLDDDLRRR", RUSSIAN_LETTERS),
     PlateFormat("RU", "police", "LDDDDRR", RUSSIAN_LETTERS),
     PlateFormat("GB", "car", "LLDDLLL", _UK_LETTERS),
     PlateFormat("ES", "car", "DDDDLLL", _SPANISH_LETTERS),
@@ -81,7 +88,28 @@ FORMATS = (
         for digits in (2, 3, 4)
         if place + letters + digits <= 8
     ),
+    *(
+        PlateFormat("DE", "electric or historic car", "L" * letters + "D" * digits + "S")
+        for letters in (2, 3, 4, 5)
+        for digits in (2, 3, 4)
+        if letters + digits < 8
+    ),
     *(PlateFormat("PL", "car", "L" * letters + "DDDDD") for letters in (2, 3)),
+    *(PlateFormat("AT", "car", pattern) for pattern in ("LDDDDDL", "LDDDDLL", "LLDDDL", "LLDDDLL", "LLDDDDL")),
+    *(PlateFormat("CH", "car", "LL" + "D" * digits, beginning=_CANTONS) for digits in (3, 4, 5, 6)),
+    *(
+        PlateFormat(
+            "IE", "car", "DDD" + "L" * letters + "D" * digits, beginning=rf"\d\d[12](?:{_COUNTIES_OF_IRELAND})\d"
+        )
+        for letters in (1, 2)
+        for digits in (3, 4, 5)
+    ),
+    PlateFormat("RO", "car", "LLDDLLL", beginning=_COUNTIES_OF_ROMANIA),
+    PlateFormat("RO", "car", "LDDDLLL", beginning="B"),
+    PlateFormat("RO", "car", "LDDLLL", beginning="B"),
+    PlateFormat("BG", "car", "LDDDDLL", _BULGARIAN_LETTERS),
+    PlateFormat("BG", "car", "LLDDDDLL", _BULGARIAN_LETTERS),
+    PlateFormat("UA", "car", "LLDDDDLL", _UKRAINIAN_LETTERS),
 )
 _REGION = re.compile(r"0[1-9]|[1-9]\d{1,2}")
 
@@ -91,39 +119,13 @@ def normal_text(text: str) -> str:
     return re.sub(r"[^A-Z0-9]", "", text.upper().translate(_CYRILLIC))
 
 
-def read_plate(text: str, *, countries: tuple[str, ...] | None = None) -> Plate | None:
-    """The plate in what a reader made of a picture: the format that takes the fewest changes, of equals the first in
-    FORMATS. None where nothing fits. `countries` leaves the others out."""
-    kept = normal_text(text)
-    fitting = (
-        Plate(changed, form.country, form.kind, changes)
-        for form in FORMATS
-        if countries is None or form.country in countries
-        for changed, changes in _fitted(kept, form)
-    )
-    return min(fitting, key=lambda plate: plate.changes, default=None)
-
-
-def _fitted(text: str, form: PlateFormat) -> Iterator[tuple[str, int]]:
-    if len(text) != len(form.pattern):
-        return
-    is_russian = form.letters is RUSSIAN_LETTERS
-    found = []
-    for character, wanted in zip(text, form.pattern, strict=True):
-        if wanted == "L":
-            if character not in form.letters:
-                character = character.translate(_TO_RUSSIAN if is_russian else _TO_LETTER)
-            if character not in form.letters:
-                return
-        else:
-            character = character.translate(_TO_DIGIT)
-            if not character.isdigit():
-                return
-        found.append(character)
-    changed = "".join(found)
-    if "R" in form.pattern and not _REGION.fullmatch(changed[form.pattern.index("R") :]):
-        return
-    digits = "".join(character for character, wanted in zip(changed, form.pattern, strict=True) if wanted == "D")
-    if is_russian and not digits.strip("0"):
-        return  # no series begins with 000
-    yield changed, sum(before != after for before, after in zip(text, changed, strict=True))
+def fits(text: str, form: PlateFormat) -> bool:
+    """Whether the text, of capital letters and digits, is as the format has it."""
+    if len(text) != len(form.pattern) or not re.match(form.beginning, text):
+        return False
+    if any(character not in form.allowed(wanted) for character, wanted in zip(text, form.pattern, strict=True)):
+        return False
+    if "R" in form.pattern and not _REGION.fullmatch(text[form.pattern.index("R") :]):
+        return False
+    digits = "".join(character for character, wanted in zip(text, form.pattern, strict=True) if wanted == "D")
+    return form.country != "RU" or bool(digits.strip("0"))  # no series begins with 000

@@ -20,6 +20,9 @@ interface Words {
   ppe: string;
   fire: string;
   people: string;
+  soon: string;
+  room: string;
+  nobody: string;
 }
 
 // The server says what it knows of a camera in English sentences without codes: these are the ones there are.
@@ -42,6 +45,9 @@ const SAID: [RegExp, keyof Words][] = [
   [/no detector of protective equipment/, "ppe"],
   [/no detector of fire and smoke/, "fire"],
   [/no model to tell people apart/, "people"],
+  [/waiting for a worker/, "soon"],
+  [/no worker has room/, "room"],
+  [/no worker is running/, "nobody"],
 ];
 
 const texts: Texts<Words & { other: (words: string) => string }> = {
@@ -64,6 +70,9 @@ const texts: Texts<Words & { other: (words: string) => string }> = {
     ppe: "No detector of protective equipment is installed.",
     fire: "No detector of fire and smoke is installed.",
     people: "People are not told apart: who comes again is counted as another visitor.",
+    soon: "In a moment somebody looks at this camera.",
+    room: "The server watches as many cameras as it can: there is no room for this one.",
+    nobody: "Nothing that watches cameras is running: the server's log says why.",
     other: (words) => `The server says of this camera: ${words}`,
   },
   ru: {
@@ -85,6 +94,9 @@ const texts: Texts<Words & { other: (words: string) => string }> = {
     ppe: "Детектор средств защиты не установлен.",
     fire: "Детектор огня и дыма не установлен.",
     people: "Люди не различаются: кто пришёл снова, считается новым посетителем.",
+    soon: "Наблюдение за камерой вот-вот начнётся.",
+    room: "Сервер смотрит столько камер, сколько может: для этой нет места.",
+    nobody: "Наблюдение за камерами не запущено: причина в журнале сервера.",
     other: (words) => `Сервер сообщает об этой камере: ${words}`,
   },
 };
