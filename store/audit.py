@@ -15,6 +15,7 @@ from store.ids import new_id
 from store.scope import across_tenants
 
 Action = Literal[
+    "account.deletion_warned",
     "account.export_deleted",
     "account.export_fetched",
     "account.exported",

@@ -159,6 +159,7 @@ export const kinds: Texts<Record<string, string>> = {
 
 const names: Texts<Record<string, string>> = {
   en: {
+    "account.deletion_warned": "Owners were told that the account will be deleted",
     "account.export_deleted": "An archive was deleted",
     "account.export_fetched": "An archive was downloaded",
     "account.exported": "Everything was exported",
@@ -222,6 +223,7 @@ const names: Texts<Record<string, string>> = {
     "view.saved": "A view was saved",
   },
   ru: {
+    "account.deletion_warned": "Владельцев предупредили об удалении аккаунта",
     "account.export_deleted": "Удалён архив",
     "account.export_fetched": "Скачан архив",
     "account.exported": "Выгружены все данные",
