@@ -14,6 +14,7 @@ from accounts import ledger
 from accounts.keys import CLIENT_PREFIX, Keyring, make_public_key
 from store import accounts, audit, chats, operators, voices
 from store.accounts import ApiKey, Tenant
+from store.audit import Action
 from store.chats import Chat
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
@@ -123,7 +124,7 @@ def _issue_key(
 
 
 def replace_integration_key(
-    tenant_id: str, connection: Connection, keyring: Keyring, *, actor: str, action: str
+    tenant_id: str, connection: Connection, keyring: Keyring, *, actor: str, action: Action
 ) -> tuple[ApiKey, str]:
     """A new key in place of those that the integration issued, which are dead with the commit; keys that the account
     made itself stay. Whoever calls has locked the tenant."""
@@ -160,7 +161,7 @@ def _named(key: ApiKey) -> dict[str, Any]:
 
 
 def change(
-    tenant: Tenant, connection: Connection, *, actor: str, action: str = "client.updated", **values: Any
+    tenant: Tenant, connection: Connection, *, actor: str, action: Action = "client.updated", **values: Any
 ) -> Tenant:
     """Sets the columns of a tenant that differ and notes them. Whoever calls has locked and checked them.
 

@@ -99,10 +99,16 @@ class KeyList(BaseModel):
 
 
 class AuditQuery(PageQuery):
-    """`actor`: part of who did it. `action`: what was done, or its kind, which is what stands before the point."""
+    """`actor`: part of who did it."""
 
     actor: str | None = Field(None, min_length=1, max_length=200)
-    action: str | None = Field(None, min_length=1, max_length=64, examples=["key", "key.created"])
+    action: str | None = Field(
+        None,
+        min_length=1,
+        max_length=400,
+        examples=["key", "key.created", "space,document"],
+        description="What was done, or its kind, which stands before the point; several with commas between them.",
+    )
     from_: Moment | None = Field(None, alias="from")
     to: Moment | None = None
 
@@ -238,7 +244,7 @@ def list_audit(call: Call[AuditQuery, NoInput]) -> AuditList:
             call.tenant_id,
             connection,
             actor=query.actor,
-            action=query.action,
+            actions=query.action.split(",") if query.action else (),
             since=query.from_,
             before=before,
             limit=query.limit,
@@ -272,6 +278,7 @@ OPERATIONS = (
         errors=(400, 401, 403, 429),
         paused=False,
         role="owner",
+        audited=("settings.changed",),
     ),
     Operation("GET", "/v1/keys", list_keys, "List API keys", KeyList, query=PageQuery),
     Operation(
@@ -286,6 +293,7 @@ OPERATIONS = (
         paused=False,
         idempotent=True,
         role="owner",
+        audited=("key.created",),
     ),
     # A key that leaked must be ended in any state of the account.
     Operation(
@@ -297,6 +305,7 @@ OPERATIONS = (
         status=204,
         errors=(401, 404, 409),
         role="owner",
+        audited=("key.revoked",),
     ),
     Operation("GET", "/v1/audit", list_audit, "Read what was done in the account", AuditList, query=AuditQuery),
 )

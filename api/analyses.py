@@ -68,6 +68,7 @@ def analyse_again(call: Call[NoInput, AnalysisWish]) -> Response:
             }
         )
         if order is not None:
+            call.note(connection, "communication.analysed", communication_id)
             call.keep(connection, answer, 202)
     # Not raised inside: the pause that goes with it must last.
     if order is None:
@@ -105,6 +106,7 @@ OPERATIONS = (
         errors=(400, 401, 403, 404, 409),
         paused=False,
         idempotent=True,
+        audited=("communication.analysed",),
     ),
     Operation(
         "GET",
@@ -123,5 +125,6 @@ OPERATIONS = (
         status=204,
         errors=(401, 403, 404),
         paused=False,
+        audited=("communication.deleted",),
     ),
 )

@@ -132,5 +132,6 @@ OPERATIONS = (
         limit="session_links_per_minute",
         idempotent=True,
         role="owner",  # what it opens is an owner's
+        audited=("session_link.created",),
     ),
 )

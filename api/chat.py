@@ -219,5 +219,6 @@ OPERATIONS = (
         idempotent=True,
         join=join_answer,
         streams=True,
+        unaudited="A question changes nothing; the log of tool calls has what its answer read.",
     ),
 )

@@ -15,7 +15,8 @@ from api.fields import Uuid, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.knowledge import open_spaces
 from rag.model_choice import models_of_chats, resolve_model
-from store import accounts, audit, chats, kb_spaces, space_access, widget
+from store import accounts, chats, kb_spaces, space_access, widget
+from store.audit import Action
 from store.chats import Chat
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
@@ -295,9 +296,9 @@ def _settings(chat: Chat) -> ChatSettings:
     return ChatSettings.model_validate(chat, from_attributes=True)
 
 
-def _note(call: Call[Any, Any], connection: Connection, action: str, chat: Chat, details: dict[str, Any]) -> None:
+def _note(call: Call[Any, Any], connection: Connection, action: Action, chat: Chat, details: dict[str, Any]) -> None:
     shown = {name: _shown(value) for name, value in details.items()}
-    audit.add(call.tenant_id, connection, actor=call.actor, action=action, subject=chat.id, details=shown)
+    call.note(connection, action, chat.id, shown)
 
 
 def _shown(value: Any) -> Any:
@@ -343,6 +344,7 @@ OPERATIONS = (
         status=201,
         errors=(400, 401, 403, 409),
         idempotent=True,
+        audited=("chat.created",),
     ),
     Operation(
         "GET",
@@ -354,8 +356,17 @@ OPERATIONS = (
         errors=(401, 403, 404),
         one_read=True,
     ),
-    _write("PATCH", _CHAT, update_chat, "Change a chat", ChatSettings, body=ChatPatch),
-    _write("DELETE", _CHAT, delete_chat, "Delete a chat", None, status=204, errors=(401, 403, 404)),
+    _write("PATCH", _CHAT, update_chat, "Change a chat", ChatSettings, body=ChatPatch, audited=("chat.changed",)),
+    _write(
+        "DELETE",
+        _CHAT,
+        delete_chat,
+        "Delete a chat",
+        None,
+        status=204,
+        errors=(401, 403, 404),
+        audited=("chat.deleted",),
+    ),
     _write(
         "POST",
         _CHAT + "/rotate-key",
@@ -364,5 +375,6 @@ OPERATIONS = (
         ChatSettings,
         errors=(401, 403, 404),
         idempotent=True,
+        audited=("chat.key_rotated",),
     ),
 )

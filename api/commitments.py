@@ -14,7 +14,7 @@ from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
 from mcp_server.tools.moments import Day
 from mcp_server.tools.periods import day_start
-from store import audit, promise_lists, speakers
+from store import promise_lists, speakers
 from store.database import Connection, now
 from store.errors import InvalidRequest, NotFound
 from store.promise_lists import Listed, Side, State, Wanted
@@ -136,8 +136,7 @@ def mark_commitment(call: Call[NoInput, CommitmentBody]) -> Commitment:
         if row is None:
             raise NotFound("No such commitment.")
         if changed:
-            action = "commitment.done" if call.body.done else "commitment.undone"
-            audit.add(call.tenant_id, connection, actor=call.actor, action=action, subject=commitment_id)
+            call.note(connection, "commitment.done" if call.body.done else "commitment.undone", commitment_id)
         return _shown(call, connection, [row])[0]
 
 
@@ -210,5 +209,6 @@ OPERATIONS = (
         body=CommitmentBody,
         errors=(400, 401, 403, 404),
         paused=False,
+        audited=("commitment.done", "commitment.undone"),
     ),
 )

@@ -142,7 +142,7 @@ def _message(turn: widget.Turn) -> ReadMessage:
 
 async def take_conversation_over(call: Call[NoInput, TakeoverBody]) -> ConversationDetails:
     conversation_id = call.path_id("conversation_id", "conversation")
-    take = partial(conversations.take_over, replace=call.body.replace)
+    take = partial(conversations.take_over, replace=call.body.replace, actor=call.actor)
     name = call.body.operator_name.strip()
     stopped = await run_sync(take, call.services.database, call.tenant_id, conversation_id, name)
     # Those in work in another process see it within seconds.
@@ -153,14 +153,15 @@ async def take_conversation_over(call: Call[NoInput, TakeoverBody]) -> Conversat
 
 def release_conversation(call: Call[NoInput, NoInput]) -> ConversationDetails:
     conversation_id = call.path_id("conversation_id", "conversation")
-    conversations.hand_back(call.services.database, call.tenant_id, conversation_id)
+    conversations.hand_back(call.services.database, call.tenant_id, conversation_id, actor=call.actor)
     return _details(call, conversation_id)
 
 
 def answer_conversation(call: Call[NoInput, OperatorMessage]) -> ConversationMessage:
     conversation_id = call.path_id("conversation_id", "conversation")
 
-    def keep(connection: Connection, turn: widget.Turn) -> None:
+    def also(connection: Connection, turn: widget.Turn) -> None:
+        call.note(connection, "conversation.answered", conversation_id)
         call.keep(connection, message_of(turn), 201)
 
     turn = conversations.say(
@@ -169,7 +170,7 @@ def answer_conversation(call: Call[NoInput, OperatorMessage]) -> ConversationMes
         conversation_id,
         call.body.text,
         author=(call.body.operator_name or "").strip() or None,
-        also=keep,
+        also=also,
     )
     return message_of(turn)
 
@@ -290,6 +291,7 @@ OPERATIONS = (
         paused=False,
         feature="chat",
         errors=(400, 401, 403, 404, 409),
+        audited=("conversation.taken_over",),
     ),
     Operation(
         "POST",
@@ -300,6 +302,7 @@ OPERATIONS = (
         paused=False,
         feature="chat",
         errors=(401, 403, 404),
+        audited=("conversation.released",),
     ),
     Operation(
         "POST",
@@ -313,5 +316,6 @@ OPERATIONS = (
         feature="chat",
         errors=(400, 401, 403, 404, 409),
         idempotent=True,
+        audited=("conversation.answered",),
     ),
 )

@@ -127,6 +127,7 @@ OPERATIONS = (
         body=ItemCorrection,
         errors=(400, 401, 403, 404, 409),
         paused=False,
+        audited=("communication.corrected",),
     ),
     Operation(
         "PATCH",
@@ -137,6 +138,7 @@ OPERATIONS = (
         body=SpeakerCorrection,
         errors=(400, 401, 403, 404, 409),
         paused=False,
+        audited=("communication.corrected",),
     ),
     Operation(
         "GET",

@@ -14,7 +14,7 @@ from api.fields import UtcTime, Uuid
 from api.http import Body, Call, NoInput, Operation
 from api.limits import enforce_limit
 from api.paging import PageQuery, Pagination, pagination
-from store import accounts, audit, deliveries
+from store import accounts, deliveries
 from store.deliveries import Attempt, Delivery
 from store.errors import InvalidRequest
 
@@ -99,7 +99,7 @@ def resend(call: Call[NoInput, NoInput]) -> DeliveryBody:
     enforce_limit(call.services.database, f"webhook_resend:{call.tenant_id}", RESENDS_PER_MINUTE, request=call.request)
     with call.services.database.write() as connection:
         delivery = webhooks.resend(call.tenant_id, connection, delivery_id)
-        audit.add(call.tenant_id, connection, actor=call.actor, action="delivery.resent", subject=delivery_id)
+        call.note(connection, "delivery.resent", delivery_id)
         log = deliveries.attempts_of(call.tenant_id, connection, [delivery_id], newest=SHOWN_ATTEMPTS)
         answer = _delivery(delivery, log[delivery_id])
         call.keep(connection, answer, 202)
@@ -159,6 +159,7 @@ OPERATIONS = (
         errors=(401, 404, 409, 429),
         idempotent=True,
         role="owner",
+        audited=("delivery.resent",),
     ),
     Operation(
         "POST",
@@ -169,5 +170,6 @@ OPERATIONS = (
         body=WebhookTest,
         errors=(400, 401, 429),
         role="owner",
+        unaudited="It tries an address and keeps nothing.",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,6 +19,7 @@ from api.paging import PageQuery, Pagination, pagination
 from ingest.documents import documents, links
 from store import knowledge
 from store.blobs import BlobInfo
+from store.database import Connection
 from store.errors import InvalidRequest, NotFound
 from store.ids import new_id
 from store.knowledge import Document
@@ -140,9 +142,15 @@ async def add_document(call: Call[NoInput, NoInput]) -> Response:
         blob=blob,
         url=url,
         key_id=call.principal.key_id,
-        also=lambda connection, document, _is_new: call.keep(connection, _document(document), 202),
+        also=partial(_note_added, call),
     )
     return json_response(_document(document), 202)
+
+
+def _note_added(call: Call[NoInput, NoInput], connection: Connection, document: Document, is_new: bool) -> None:
+    if is_new:
+        call.note(connection, "document.added", document.id, {"space_id": document.space_id})
+    call.keep(connection, _document(document), 202)
 
 
 async def _receive_file(call: Call[NoInput, NoInput], key: str) -> tuple[str, str, BlobInfo]:
@@ -204,13 +212,13 @@ def read_document(call: Call[NoInput, NoInput]) -> DocumentRecord:
 
 
 def delete_document(call: Call[NoInput, NoInput]) -> Response:
-    documents.remove(call.tenant_id, _require_document(call).id)
+    documents.remove(call.tenant_id, _require_document(call).id, actor=call.actor)
     return Response(status_code=204)
 
 
 def reindex_document(call: Call[NoInput, NoInput]) -> DocumentRecord:
     document = _require_document(call)
-    return _document(documents.reindex(call.tenant_id, document.id))
+    return _document(documents.reindex(call.tenant_id, document.id, actor=call.actor))
 
 
 def read_file(call: Call[NoInput, NoInput]) -> Response:
@@ -265,9 +273,19 @@ OPERATIONS = (
         status=202,
         errors=(*_WRITE, 413),
         idempotent=True,
+        audited=("document.added",),
     ),
     kb_operation("GET", _DOCUMENT, read_document, "Read a document", DocumentRecord, errors=_READ),
-    kb_operation("DELETE", _DOCUMENT, delete_document, "Delete a document", None, status=204, errors=_READ),
+    kb_operation(
+        "DELETE",
+        _DOCUMENT,
+        delete_document,
+        "Delete a document",
+        None,
+        status=204,
+        errors=_READ,
+        audited=("document.deleted",),
+    ),
     kb_operation(
         "POST",
         _DOCUMENT + "/reindex",
@@ -276,6 +294,7 @@ OPERATIONS = (
         DocumentRecord,
         status=202,
         errors=_READ,
+        audited=("document.reindexed",),
     ),
     kb_operation("GET", _DOCUMENT + "/chunks", list_chunks, "List chunks", ChunkList, query=ChunkQuery, errors=_WRITE),
     kb_operation(

@@ -148,6 +148,7 @@ def create_question(call: Call[NoInput, QuestionBody]) -> QuestionRecord:
             document_id=call.body.document_id,
             quote=quote,
         )
+        call.note(connection, "question.created", row.id)
         answer = _question(row)
         call.keep(connection, answer, 201)
     return answer
@@ -200,6 +201,7 @@ def update_question(call: Call[NoInput, QuestionPatch]) -> QuestionRecord:
             values["document_id"] = document_id
         if values:
             evaluations.update_question(call.tenant_id, connection, question.id, **values)
+            call.note(connection, "question.changed", question.id, {"fields": sorted(values)})
         row = evaluations.get_question(call.tenant_id, connection, question.id)
     if row is None:
         raise NotFound("No such question.")
@@ -211,18 +213,18 @@ def delete_question(call: Call[NoInput, NoInput]) -> Response:
     with call.services.database.write() as connection:
         if not evaluations.delete_question(call.tenant_id, connection, question.id):
             raise NotFound("No such question.")
+        call.note(connection, "question.deleted", question.id)
     return Response(status_code=204)
 
 
 def begin_evaluation(call: Call[NoInput, EvaluationBody]) -> EvaluationRecord:
     space = require_space(call)
-    row = evaluating.begin(
-        call.tenant_id,
-        space.id,
-        call.body.label.strip(),
-        also=lambda connection, evaluation: call.keep(connection, _evaluation(evaluation), 202),
-    )
-    return _evaluation(row)
+
+    def also(connection: Connection, evaluation: Evaluation) -> None:
+        call.note(connection, "evaluation.begun", evaluation.id, {"space_id": space.id})
+        call.keep(connection, _evaluation(evaluation), 202)
+
+    return _evaluation(evaluating.begin(call.tenant_id, space.id, call.body.label.strip(), also=also))
 
 
 def list_evaluations(call: Call[PageQuery, NoInput]) -> EvaluationList:
@@ -278,11 +280,28 @@ OPERATIONS = (
         status=201,
         errors=(*_WRITE, 409),
         idempotent=True,
+        audited=("question.created",),
     ),
     kb_operation(
-        "PATCH", _QUESTION, update_question, "Change a question", QuestionRecord, body=QuestionPatch, errors=_WRITE
+        "PATCH",
+        _QUESTION,
+        update_question,
+        "Change a question",
+        QuestionRecord,
+        body=QuestionPatch,
+        errors=_WRITE,
+        audited=("question.changed",),
     ),
-    kb_operation("DELETE", _QUESTION, delete_question, "Delete a question", None, status=204, errors=_READ),
+    kb_operation(
+        "DELETE",
+        _QUESTION,
+        delete_question,
+        "Delete a question",
+        None,
+        status=204,
+        errors=_READ,
+        audited=("question.deleted",),
+    ),
     kb_operation(
         "GET",
         _SPACE + "/evaluations",
@@ -302,6 +321,7 @@ OPERATIONS = (
         status=202,
         errors=_WRITE,
         idempotent=True,
+        audited=("evaluation.begun",),
     ),
     kb_operation(
         "GET",

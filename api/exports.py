@@ -48,6 +48,10 @@ def export_communication(call: Call[ExportQuery, NoInput]) -> Response:
         content = bytes(read_communication(whole).body)
     else:
         content = _WRITERS[wanted](exported)
+    # A program that copies the archive reads each conversation anyway; a person takes a file along.
+    if call.principal.session is not None:
+        with call.services.database.write() as connection:
+            call.note(connection, "communication.exported", communication_id, {"format": wanted})
     name = f"{exported.kind}-{exported.at:%Y-%m-%d-%H%M}.{wanted}"
     headers = {
         "Content-Disposition": disposition(name, "attachment"),
@@ -110,5 +114,6 @@ OPERATIONS = (
         query=ExportQuery,
         content="*/*",
         errors=(400, 401, 404),
+        audited=("communication.exported",),
     ),
 )

@@ -29,6 +29,8 @@ from api.errors import error_response as error_response
 from api.idempotency import Claim
 from api.limits import enforce_limit
 from api.services import Services
+from store import audit
+from store.audit import Action
 from store.database import Connection
 from store.errors import InvalidRequest, NotAuthenticated, NotFound, TooLarge
 from store.ids import parse_id
@@ -96,6 +98,14 @@ class Call(Generic[QueryT, BodyT]):
             return f"integration {self.caller.name}"
         return self.caller.actor
 
+    def note(
+        self, connection: Connection, action: Action, subject: str | None = None, details: dict[str, Any] | None = None
+    ) -> None:
+        """Notes in the audit log what a client does, in the transaction that does it."""
+        if action in audit.OF_PEOPLE_ALONE and self.principal.session is None:
+            return
+        audit.add(self.tenant_id, connection, actor=self.actor, action=action, subject=subject, details=details)
+
     def path_id(self, name: str, what: str) -> str:
         """A UUID of the path. Raises NotFound where it is none: nothing has such an id."""
         found = parse_id(self.request.path_params[name])
@@ -161,6 +171,8 @@ class Operation:
     `one_read`: admission and handler read in one transaction; for a handler that writes nothing.
     `description` is said where api/descriptions.py has no text of the handler's name.
     `role` is what a person of the cabinet needs at least: viewer, operator or owner; see `needed_role`.
+    `audited` are the actions, one of which goes into the audit log; `unaudited` says why none does. What clients change
+    has one of the two.
     """
 
     method: str
@@ -188,7 +200,14 @@ class Operation:
     one_read: bool = False
     role: str | None = None
     description: str | None = None
+    audited: tuple[Action, ...] = ()
+    unaudited: str | None = None
     admit: Callable[[Operation, Services, Request], Caller] = admit_client
+
+    def __post_init__(self) -> None:
+        assert not (self.audited and self.unaudited)
+        is_change = self.admit is admit_client and self.method not in _READS
+        assert self.audited or self.unaudited or not is_change, f"{self.method} {self.path}: say what the audit log has"
 
     @property
     def needed_role(self) -> str:

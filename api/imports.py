@@ -26,7 +26,7 @@ from ingest.messages.imported import ImportedConversation, ImportedMedia, Import
 from ingest.messages.reading import Unreadable
 from ingest.workshop import ShuttingDown, run_or_shut_down
 from store import media
-from store.database import now
+from store.database import Connection, now
 from store.errors import InvalidRequest, Unavailable
 from store.ids import new_id
 
@@ -156,14 +156,15 @@ def _import_posted(call: NoCall, raw: bytes) -> Response:
     body = parse_json(PostedConversation, raw)
     _check(body)
     call.identify("json", body.model_dump_json())
+
+    def also(connection: Connection, found: Imported) -> None:
+        if found.state != "known":
+            call.note(connection, "communication.imported", found.communication_id)
+        call.keep(connection, _accepted(found), 202)
+
     try:
-        conversation = _conversation(call, body)
-        found = imports.accept(
-            call.tenant_id,
-            conversation,
-            _wishes(call, body, bool(body.speakers)),
-            also=lambda connection, found: call.keep(connection, _accepted(found), 202),
-        )
+        conversation, wishes = _conversation(call, body), _wishes(call, body, bool(body.speakers))
+        found = imports.accept(call.tenant_id, conversation, wishes, also=also)
     except UnusableMedia as unusable:
         raise _unusable(body, unusable) from None
     return json_response(_accepted(found), 202)
@@ -291,7 +292,11 @@ def _take_in(call: NoCall, key: str, file_name: str, fields: ExportForm) -> list
         count: int = run_or_shut_down(house.pools.documents, *work, owner=call.tenant_id)
         return count
 
+    new: set[str] = set()
+
     def stored(found: Imported, _: ImportedConversation) -> None:
+        if found.state != "known":
+            new.add(found.communication_id)
         if found.order is not None:
             start(found.order)
 
@@ -315,6 +320,11 @@ def _take_in(call: NoCall, key: str, file_name: str, fields: ExportForm) -> list
         raise Unavailable("The server is stopping.") from None
     except ChildError as error:
         raise InvalidRequest("The file cannot be read.", param="file") from error
+    # What was stored before something went wrong stays.
+    finally:
+        if new:
+            with house.database.write() as connection:
+                call.note(connection, "communication.imported", details={"count": len(new)})
 
 
 def _all_accepted(found: Sequence[Imported]) -> AcceptedConversation:
@@ -339,5 +349,6 @@ OPERATIONS = (
         errors=(400, 401, 403, 413),
         paused=False,
         idempotent=True,
+        audited=("communication.imported",),
     ),
 )

@@ -124,6 +124,7 @@ def create_space(call: Call[NoInput, SpaceBody]) -> SpaceRecord:
         )
         if call.body.access is not None:
             _limit(call, connection, row.id, call.body.access)
+        call.note(connection, "space.created", row.id)
         answer = _read(call, connection, row.id)
         call.keep(connection, answer, 201)
     return answer
@@ -169,12 +170,14 @@ def update_space(call: Call[NoInput, SpacePatch]) -> SpaceRecord:
             kb_spaces.update_space(call.tenant_id, connection, space.id, **values)
         if "access" in body.model_fields_set:
             _limit(call, connection, space.id, body.access)
+        if changed := {*values, *(body.model_fields_set & {"access"})}:
+            call.note(connection, "space.changed", space.id, {"fields": sorted(changed)})
         return _read(call, connection, space.id)
 
 
 def delete_space(call: Call[NoInput, NoInput]) -> Response:
     space = require_space(call)
-    documents.remove_space(call.tenant_id, space.id)
+    documents.remove_space(call.tenant_id, space.id, actor=call.actor)
     return Response(status_code=204)
 
 
@@ -202,8 +205,27 @@ OPERATIONS = (
         status=201,
         errors=(400, 401, 403),
         idempotent=True,
+        audited=("space.created",),
     ),
     kb_operation("GET", _SPACE, read_space, "Read a space", SpaceRecord, errors=_READ),
-    kb_operation("PATCH", _SPACE, update_space, "Change a space", SpaceRecord, body=SpacePatch, errors=_WRITE),
-    kb_operation("DELETE", _SPACE, delete_space, "Delete a space and its documents", None, status=204, errors=_READ),
+    kb_operation(
+        "PATCH",
+        _SPACE,
+        update_space,
+        "Change a space",
+        SpaceRecord,
+        body=SpacePatch,
+        errors=_WRITE,
+        audited=("space.changed",),
+    ),
+    kb_operation(
+        "DELETE",
+        _SPACE,
+        delete_space,
+        "Delete a space and its documents",
+        None,
+        status=204,
+        errors=_READ,
+        audited=("space.deleted",),
+    ),
 )

@@ -101,5 +101,6 @@ OPERATIONS = (
         errors=(400, 401, 403, 413),
         paused=False,
         idempotent=True,
+        unaudited="A file is nothing to anybody until a message names it.",
     ),
 )

@@ -17,7 +17,6 @@ from api.http import Body, Call, NoInput, Operation
 from api.limits import enforce_limit
 from api.page_texts import TEXTS
 from api.paging import PageQuery, Pagination, pagination
-from store import audit
 from store import operators as stored
 from store.accounts import Tenant
 from store.database import Connection
@@ -109,14 +108,7 @@ def invite_again(call: Call[NoInput, NoInput]) -> OperatorRecord:
             raise NotFound("No such operator.")
         _keep_code(call, connection, there, code)
         details = {"email": there.email}
-        audit.add(
-            call.tenant_id,
-            connection,
-            actor=call.actor,
-            action="operator.invited_again",
-            subject=operator_id,
-            details=details,
-        )
+        call.note(connection, "operator.invited_again", operator_id, details)
         answer = _record(there)
         call.keep(connection, answer, 202)
     return answer
@@ -196,6 +188,7 @@ OPERATIONS = (
         paused=False,
         idempotent=True,
         role="owner",
+        audited=("operator.invited",),
     ),
     Operation(
         "PATCH",
@@ -207,6 +200,7 @@ OPERATIONS = (
         errors=(400, 401, 403, 404, 409),
         paused=False,
         role="owner",
+        audited=("operator.changed",),
     ),
     # Somebody who must go has to go in any state of the account.
     Operation(
@@ -218,6 +212,7 @@ OPERATIONS = (
         status=204,
         errors=(401, 404, 409),
         role="owner",
+        audited=("operator.removed",),
     ),
     Operation(
         "POST",
@@ -230,5 +225,6 @@ OPERATIONS = (
         paused=False,
         idempotent=True,
         role="owner",
+        audited=("operator.invited_again",),
     ),
 )

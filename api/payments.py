@@ -201,6 +201,7 @@ OPERATIONS = (
         errors=(400, 401, 502, 503),
         idempotent=True,
         role="owner",
+        audited=("payment_link.created",),
     ),
     Operation(
         "GET",

@@ -11,7 +11,7 @@ from api.commitments import today_of
 from api.fields import UtcTime, Uuid, UuidText, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
-from store import accounts, audit, communications, index_work, people, promise_lists, speakers, voices
+from store import accounts, communications, index_work, people, promise_lists, speakers, voices
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
@@ -159,14 +159,7 @@ def change_person(call: Call[NoInput, PersonBody]) -> Person:
             index_work.add(call.tenant_id, connection, action=INDEX_MEMORY, subject_id=speaker_id)
             if "role" in values:
                 _index_communications(call, connection, speakers.list_attended(call.tenant_id, connection, speaker_id))
-            audit.add(
-                call.tenant_id,
-                connection,
-                actor=call.actor,
-                action="speaker.changed",
-                subject=speaker_id,
-                details={"fields": sorted(values)},
-            )
+            call.note(connection, "speaker.changed", speaker_id, {"fields": sorted(values)})
         return _shown(call, connection, speaker_id)
 
 
@@ -176,7 +169,7 @@ def delete_person_voice(call: Call[NoInput, NoInput]) -> Response:
         accounts.get_tenant(call.tenant_id, connection, lock=True)
         _get(call, connection, speaker_id)
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
-        audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.voice_deleted", subject=speaker_id)
+        call.note(connection, "speaker.voice_deleted", speaker_id)
     return Response(status_code=204)
 
 
@@ -197,14 +190,7 @@ def merge_person(call: Call[NoInput, MergeBody]) -> Person:
             call.tenant_id, connection, action=INDEX_MEMORY, blob_keys=dict.fromkeys((kept.id, gone.id))
         )
         _index_communications(call, connection, attended)
-        audit.add(
-            call.tenant_id,
-            connection,
-            actor=call.actor,
-            action="speaker.merged",
-            subject=kept.id,
-            details={"merged": gone.id},
-        )
+        call.note(connection, "speaker.merged", kept.id, {"merged": gone.id})
         answer = _shown(call, connection, kept.id)
         call.keep(connection, answer, 200)
         return answer
@@ -272,6 +258,7 @@ OPERATIONS = (
         body=PersonBody,
         errors=(400, 401, 403, 404),
         paused=False,
+        audited=("speaker.changed",),
     ),
     Operation(
         "GET",
@@ -293,6 +280,7 @@ OPERATIONS = (
         status=204,
         errors=(401, 403, 404),
         paused=False,
+        audited=("speaker.voice_deleted",),
     ),
     Operation(
         "POST",
@@ -304,5 +292,6 @@ OPERATIONS = (
         errors=(400, 401, 403, 404, 409, 422),
         paused=False,
         idempotent=True,
+        audited=("speaker.merged",),
     ),
 )

@@ -11,7 +11,7 @@ from api.fields import UtcTime
 from api.http import Body, Call, NoInput, Operation
 from api.media import StoredFile, send_file
 from ingest import account_deletion, account_export
-from store import account_exports, accounts, audit
+from store import account_exports, accounts
 from store.account_exports import Export
 from store.errors import Conflict, InvalidRequest, NotFound
 
@@ -58,7 +58,7 @@ def create_export(call: Call[NoInput, NoInput]) -> ExportRecord:
     with call.services.database.write() as connection:
         export = account_export.order(call.tenant_id, connection, actor=call.actor)
         record = _record(export)
-        audit.add(call.tenant_id, connection, actor=call.actor, action="account.exported", subject=export.id)
+        call.note(connection, "account.exported", export.id)
         call.keep(connection, record, 202)
     account_export.start(export)
     return record
@@ -81,11 +81,16 @@ def read_export_file(call: Call[NoInput, NoInput]) -> Response:
         raise Conflict("The archive is not ready.", code="export_not_ready")
     name = f"parley-export-{export.ended_at:%Y-%m-%d}.zip"
     file = StoredFile(export.id, export.blob_key, "application/zip", name, is_attachment=True)
-    return send_file(call.services, call.request, file, _unknown())
+    answer = send_file(call.services, call.request, file, _unknown())
+    # The later parts of a download are the same one.
+    if call.request.headers.get("range", "bytes=0-").startswith("bytes=0-"):
+        with call.services.database.write() as connection:
+            call.note(connection, "account.export_fetched", export.id)
+    return answer
 
 
 def delete_export(call: Call[NoInput, NoInput]) -> Response:
-    account_export.remove(call.services.workshop, _export(call))
+    account_export.remove(call.services.workshop, _export(call), actor=call.actor)
     return Response(status_code=204)
 
 
@@ -142,6 +147,7 @@ OPERATIONS = (
         status=202,
         idempotent=True,
         role="owner",
+        audited=("account.exported",),
     ),
     Operation(
         "GET", "/v1/account/exports", list_exports, "List exports", response=ExportList, errors=(401,), role="owner"
@@ -166,6 +172,7 @@ OPERATIONS = (
         request_headers={"Range": "A part of the archive, `bytes=FIRST-LAST`."},
         errors=(401, 404, 409, 416),
         role="owner",
+        audited=("account.export_fetched",),
     ),
     Operation(
         "DELETE",
@@ -176,6 +183,7 @@ OPERATIONS = (
         status=204,
         errors=(401, 404),
         role="owner",
+        audited=("account.export_deleted",),
     ),
     Operation(
         "DELETE",
@@ -186,5 +194,6 @@ OPERATIONS = (
         body=DeletionBody,
         status=202,
         role="owner",
+        unaudited="The log goes with the account; the server's own says who deleted it.",
     ),
 )

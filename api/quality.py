@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from api.http import Body, Call, NoInput, Operation
 from ingest.analysis.catalogs import CRITERIA, SCENARIOS
 from ingest.analysis.scenarios import CriterionSetting, QualitySettings, ScenarioSetting, quality_settings
-from store import accounts, audit
+from store import accounts
 from store import quality_settings as stored_settings
 from store.accounts import Tenant
 from store.database import Connection
@@ -132,9 +132,7 @@ def replace_qc_scenarios(call: Call[NoInput, QcScenariosBody]) -> QcScenarios:
         assert tenant is not None, "a caller has an account"
         stored_settings.put(call.tenant_id, connection, _stored(body, tenant))
         enabled = [item.code for item in body.items if item.enabled]
-        audit.add(
-            call.tenant_id, connection, actor=call.actor, action="qc_scenarios.changed", details={"enabled": enabled}
-        )
+        call.note(connection, "qc_scenarios.changed", details={"enabled": enabled})
         return _read(call.tenant_id, connection)
 
 
@@ -254,5 +252,6 @@ OPERATIONS = (
         body=QcScenariosBody,
         errors=(400, 401, 403),
         paused=False,
+        audited=("qc_scenarios.changed",),
     ),
 )

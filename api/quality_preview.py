@@ -153,5 +153,6 @@ OPERATIONS = (
         errors=(400, 401, 403, 404, 422, 429, 503),
         feature="qc",
         paused=False,
+        unaudited="Nothing is stored.",
     ),
 )

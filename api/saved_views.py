@@ -51,6 +51,7 @@ def save_view(call: Call[NoInput, NewView]) -> ViewBody:
         made = saved_views.add(call.tenant_id, connection, name=call.body.name, filters=dict(call.body.filters))
         if made is None:
             raise Conflict("There is a view of this name.", code="name_taken")
+        call.note(connection, "view.saved", made.id)
         answer = ViewBody.model_validate(made, from_attributes=True)
         call.keep(connection, answer, 201)
     return answer
@@ -61,6 +62,7 @@ def delete_view(call: Call[NoInput, NoInput]) -> Response:
     with call.services.database.write() as connection:
         if not saved_views.delete(call.tenant_id, connection, view_id):
             raise NotFound("No such view.")
+        call.note(connection, "view.deleted", view_id)
     return Response(status_code=204)
 
 
@@ -77,6 +79,7 @@ OPERATIONS = (
         errors=(400, 401, 403, 409),
         paused=False,
         idempotent=True,
+        audited=("view.saved",),
     ),
     Operation(
         "DELETE",
@@ -87,5 +90,6 @@ OPERATIONS = (
         status=204,
         errors=(401, 403, 404),
         paused=False,
+        audited=("view.deleted",),
     ),
 )

@@ -152,5 +152,6 @@ OPERATIONS = (
         errors=(400, 401, 403, 503),
         paused=True,
         role="viewer",  # it only reads
+        unaudited="It only reads.",
     ),
 )

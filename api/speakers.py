@@ -9,7 +9,7 @@ from api.communications import SpeakerExternalId, SpeakerName, SpeakerSummaryIte
 from api.fields import UtcTime, UuidText, utc_text
 from api.http import Call, NoInput, Operation, Query, json_response
 from ingest.analysis.rules.morphology import name_forms
-from store import accounts, analysis, audit, forgetting, index_work, speakers, voices
+from store import accounts, analysis, forgetting, index_work, speakers, voices
 from store.errors import InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY
 
@@ -71,7 +71,7 @@ def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
         for each in {speaker_id, *named}:
             index_work.add(call.tenant_id, connection, action=INDEX_MEMORY, subject_id=each)
         index_work.add_many(call.tenant_id, connection, action=INDEX_COMMUNICATION, blob_keys=dict.fromkeys(attended))
-        audit.add(call.tenant_id, connection, actor=call.actor, action="speaker.deleted", subject=speaker_id)
+        call.note(connection, "speaker.deleted", speaker_id)
     return Response(status_code=204)
 
 
@@ -95,5 +95,6 @@ OPERATIONS = (
         status=204,
         errors=(401, 403, 404),
         paused=False,
+        audited=("speaker.deleted",),
     ),
 )

@@ -206,6 +206,7 @@ def _accept(
 ) -> Task:
     def also(connection: Connection, task: Task) -> None:
         _add_people(call.tenant_id, connection, task.communication_id, order.people)
+        call.note(connection, "communication.uploaded", task.communication_id)
         call.keep(connection, _accepted(task), 202)
 
     return calls.accept(
@@ -275,6 +276,7 @@ OPERATIONS = (
         paused=False,
         bearer_only=True,
         idempotent=True,
+        audited=("communication.uploaded",),
     ),
     *speech_tasks.OPERATIONS,
 )

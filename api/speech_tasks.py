@@ -11,6 +11,7 @@ from api.fields import UtcTime, UuidText
 from api.http import Call, NoInput, Operation, json_response
 from ingest import calls
 from store import transcriptions
+from store.database import Connection
 from store.errors import NotFound
 from store.transcriptions import Task
 
@@ -78,7 +79,10 @@ def read_task(call: Call[NoInput, NoInput]) -> Response:
 
 
 def cancel_task(call: Call[NoInput, NoInput]) -> Response:
-    task = calls.cancel(call.tenant_id, call.path_id("task_id", "task"))
+    def also(connection: Connection, task: Task) -> None:
+        call.note(connection, "communication.cancelled", task.communication_id)
+
+    task = calls.cancel(call.tenant_id, call.path_id("task_id", "task"), also=also)
     if task is None:
         raise NotFound("No such task.")
     return json_response(_record(task), 200, **_headers(task))
@@ -138,5 +142,6 @@ OPERATIONS = (
         errors=(401, 403, 404),
         paused=False,
         bearer_only=True,
+        audited=("communication.cancelled",),
     ),
 )

@@ -77,6 +77,7 @@ OPERATIONS = tuple(
         feature=tool.feature,
         role="viewer",  # every tool reads
         description=tool.description,
+        unaudited="Every tool reads, and the log of tool calls has it.",
     )
     for tool in _REGISTRY.tools
 )

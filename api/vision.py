@@ -27,7 +27,7 @@ from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
 from ingest.vision.recorder import NEWEST_KEPT, newest_key
 from ingest.vision.zones import problem_of
-from store import accounts, audit, camera_streams
+from store import accounts, camera_streams
 from store.blobs import BlobMissing
 from store.camera_streams import Scenario, State, Stream
 from store.database import now
@@ -257,7 +257,7 @@ def create_stream(call: Call[NoInput, StreamBody]) -> StreamRecord:
         if camera_streams.count(call.tenant_id, connection, of_plan=True) >= tenant.camera_limit:
             raise StreamLimitExceeded(f"The plan has {tenant.camera_limit} cameras, and all are in use.")
         row = camera_streams.add(call.tenant_id, connection, **values)
-        audit.add(call.tenant_id, connection, actor=call.actor, action="stream.created", subject=row.id)
+        call.note(connection, "stream.created", row.id)
         answer = _record(row)
         call.keep(connection, answer, 201)
     call.services.cameras.wake()
@@ -278,9 +278,7 @@ def update_stream(call: Call[NoInput, StreamPatch]) -> StreamRecord:
         if values:
             camera_streams.update(call.tenant_id, connection, row.id, **values)
             changed = {"fields": ", ".join(sorted(call.body.model_fields_set))}
-            audit.add(
-                call.tenant_id, connection, actor=call.actor, action="stream.changed", subject=row.id, details=changed
-            )
+            call.note(connection, "stream.changed", row.id, changed)
         now = camera_streams.get(call.tenant_id, connection, row.id)
     if now is None:
         raise NotFound("No such stream.")
@@ -294,7 +292,7 @@ def delete_stream(call: Call[NoInput, NoInput]) -> Response:
     with call.services.database.write() as connection:
         if not camera_streams.delete(call.tenant_id, connection, stream_id):
             raise NotFound("No such stream.")
-        audit.add(call.tenant_id, connection, actor=call.actor, action="stream.deleted", subject=stream_id)
+        call.note(connection, "stream.deleted", stream_id)
     # After the row: a worker that writes one more picture sees then that the stream is gone, and takes it back.
     house.blobs.delete(newest_key(call.tenant_id, stream_id))
     return Response(status_code=204)
@@ -355,10 +353,18 @@ OPERATIONS = (
         status=201,
         errors=(400, 401, 402, 403),
         idempotent=True,
+        audited=("stream.created",),
     ),
     vision_operation("GET", _STREAM, read_stream, "Read a stream", StreamRecord, errors=(401, 403, 404)),
     vision_operation(
-        "PATCH", _STREAM, update_stream, "Change a stream", StreamRecord, body=StreamPatch, errors=(400, 401, 403, 404)
+        "PATCH",
+        _STREAM,
+        update_stream,
+        "Change a stream",
+        StreamRecord,
+        body=StreamPatch,
+        errors=(400, 401, 403, 404),
+        audited=("stream.changed",),
     ),
     vision_operation(
         "GET",
@@ -370,5 +376,14 @@ OPERATIONS = (
         answer_headers={200: {"Last-Modified": "When the picture was taken."}},
         errors=(401, 403, 404),
     ),
-    vision_operation("DELETE", _STREAM, delete_stream, "End a stream", None, status=204, errors=(401, 403, 404)),
+    vision_operation(
+        "DELETE",
+        _STREAM,
+        delete_stream,
+        "End a stream",
+        None,
+        status=204,
+        errors=(401, 403, 404),
+        audited=("stream.deleted",),
+    ),
 )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from accounts import webhooks
 from chat.answers import State, Withdrawn
 from chat.contract import Message
-from store import communications, imports, index_work, widget
+from store import audit, communications, imports, index_work, widget
 from store.communications import ContentItem
 from store.database import Connection, Database, now
 from store.errors import Conflict, NotFound
@@ -176,7 +176,7 @@ def cancel(database: Database, tenant_id: str, conversation_id: str, message_id:
 
 
 def take_over(
-    database: Database, tenant_id: str, conversation_id: str, operator_name: str, *, replace: bool
+    database: Database, tenant_id: str, conversation_id: str, operator_name: str, *, replace: bool, actor: str
 ) -> list[Turn]:
     """From here on a person answers. The messages whose answers are to stop. Raises NotFound, and Conflict where
     another person has the conversation and is not to be replaced."""
@@ -189,14 +189,18 @@ def take_over(
         stopped = [turn for turn in turns if turn.status == "answering"]
         for turn in stopped:
             widget.update_turn(tenant_id, connection, conversation.id, turn.id, status="kept")
+        if conversation.operator_name != operator_name:
+            audit.add(tenant_id, connection, actor=actor, action="conversation.taken_over", subject=conversation.id)
     return stopped
 
 
-def hand_back(database: Database, tenant_id: str, conversation_id: str) -> None:
+def hand_back(database: Database, tenant_id: str, conversation_id: str, *, actor: str) -> None:
     """The agent answers again. Raises NotFound."""
     with database.write() as connection:
         conversation = _locked(tenant_id, connection, conversation_id)
         widget.update(tenant_id, connection, conversation.id, operator_name=None, person_requested_at=None)
+        if conversation.operator_name is not None or conversation.person_requested_at is not None:
+            audit.add(tenant_id, connection, actor=actor, action="conversation.released", subject=conversation.id)
 
 
 def say(

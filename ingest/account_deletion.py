@@ -13,7 +13,7 @@ from datetime import timedelta
 
 import structlog
 
-from ingest import calls
+from ingest import calls, deletion_warning
 from ingest.call_work import folder_of
 from ingest.workshop import Workshop, workshop
 from store import account_rows, accounts, limits, transcriptions
@@ -94,14 +94,13 @@ def _delete_long_paused(house: Workshop) -> None:
     days = house.settings.delete_paused_days
     if not days:
         return
+    deletion_warning.warn(house)
+    age = {"paused_days": days, "warned_days": deletion_warning.days_before(house.settings)}
     with house.database.read() as connection:
-        paused = account_rows.list_long_paused(connection, days=days)
+        paused = account_rows.list_long_paused(connection, **age)
     for tenant_id in paused:
         with house.database.write() as connection:
-            _begin_where_still_paused(tenant_id, connection)
-
-
-def _begin_where_still_paused(tenant_id: str, connection: Connection) -> None:
-    tenant = accounts.get_tenant(tenant_id, connection, lock=True)
-    if tenant is not None and not tenant.is_active:
-        begin(tenant, connection, actor="paused for too long")
+            tenant = accounts.get_tenant(tenant_id, connection, lock=True)
+            # It may have paid since, and be paused anew.
+            if tenant is not None and account_rows.is_long_paused(tenant_id, connection, **age):
+                begin(tenant, connection, actor="paused for too long")

@@ -19,7 +19,7 @@ import structlog
 
 from ingest.outages import lasting_step
 from ingest.workshop import EXPORTS_QUEUE, Workshop, start_or_leave, workshop
-from store import account_exports, account_rows, accounts
+from store import account_exports, account_rows, accounts, audit
 from store.account_exports import Export
 from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
@@ -156,10 +156,12 @@ def _end(tenant_id: str, export_id: str, **values: Any) -> bool:
         )
 
 
-def remove(house: Workshop, export: Export) -> None:
-    """Takes an export away, with its archive."""
+def remove(house: Workshop, export: Export, *, actor: str | None = None) -> None:
+    """Takes an export away, with its archive: by who wanted it gone, or since its day is over."""
     with house.database.write() as connection:
         account_exports.delete(export.tenant_id, connection, export.id)
+        if actor is not None:
+            audit.add(export.tenant_id, connection, actor=actor, action="account.export_deleted", subject=export.id)
     house.blobs.delete(export.blob_key)
 
 

@@ -9,6 +9,7 @@ that finds its work folder gone, decodes again and goes on with what is not done
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
@@ -372,8 +373,10 @@ def _fail(tenant_id: str, task_id: str, message: str) -> None:
     mark_failed(tenant_id, task_id, message)
 
 
-def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
-    """Ends a task that has not ended in `error`; it costs nothing."""
+def mark_failed(
+    tenant_id: str, task_id: str, message: str, *, also: Callable[[Connection, Task], None] | None = None
+) -> None:
+    """Ends a task that has not ended in `error`; it costs nothing. `also` runs in the transaction that does it."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     delivery = None
@@ -383,6 +386,8 @@ def mark_failed(tenant_id: str, task_id: str, message: str) -> None:
             analyses.give_up_waiting(tenant_id, connection, task.communication_id)
             call_charges.release(connection, task)
             delivery = _emit_completed(connection, task)
+            if also is not None:
+                also(connection, task)
     if ends:
         meters.ended("call", "error")
     webhooks.start(delivery)

@@ -125,15 +125,16 @@ def accept(tenant_id: str, **values: Any) -> Task:
     return task
 
 
-def cancel(tenant_id: str, task_id: str) -> Task | None:
+def cancel(tenant_id: str, task_id: str, *, also: Callable[[Connection, Task], None] | None = None) -> Task | None:
     """Ends a task that has not ended: what was not done costs nothing, and who works for it lets go. The task as it is
-    then; one that had ended stays as it was. None where there is no such task."""
+    then; one that had ended stays as it was. `also` runs in the transaction that ends it. None where there is no such
+    task."""
     house = workshop()
     with house.database.read() as connection:
         task = transcriptions.get(tenant_id, connection, task_id)
     if task is None or task.status not in transcriptions.UNFINISHED:
         return task
-    mark_failed(tenant_id, task_id, CANCELLED)
+    mark_failed(tenant_id, task_id, CANCELLED, also=also)
     stop_work(house, task_id)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)  # what was written until then
     return task_of(house, tenant_id, task_id)

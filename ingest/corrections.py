@@ -9,7 +9,7 @@ import structlog
 
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
-from store import accounts, analyses, communications, corrections, index_work, speakers, transcriptions, voices
+from store import accounts, analyses, audit, communications, corrections, index_work, speakers, transcriptions, voices
 from store.database import Connection
 from store.errors import Conflict, InvalidRequest, NotFound
 from store.index_work import INDEX_COMMUNICATION
@@ -95,6 +95,8 @@ def correct_item(
         if (new_text, new_label) == (item.text, item.label):
             return
         corrections.set_item(tenant_id, connection, communication_id, idx, text=new_text, label=new_label)
+        kinds = ["text"] * (new_text != item.text) + ["label"] * (new_label != item.label)
+        _note(tenant_id, connection, communication_id, actor, kinds)
         work = index_work.add(tenant_id, connection, action=INDEX_COMMUNICATION, subject_id=communication_id)
     _follow(house, work)
 
@@ -144,8 +146,21 @@ def correct_speaker(
             after=after_name,
             actor=actor,
         )
+        _note(tenant_id, connection, communication_id, actor, ["speaker"])
         work = index_work.add(tenant_id, connection, action=INDEX_COMMUNICATION, subject_id=communication_id)
     _follow(house, work)
+
+
+def _note(tenant_id: str, connection: Connection, communication_id: str, actor: str, kinds: list[str]) -> None:
+    """In the audit log, without what it said: that goes with the communication."""
+    audit.add(
+        tenant_id,
+        connection,
+        actor=actor,
+        action="communication.corrected",
+        subject=communication_id,
+        details={"fields": kinds},
+    )
 
 
 def _person(tenant_id: str, connection: Connection, whose: Whose) -> speakers.Speaker:

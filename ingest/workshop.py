@@ -48,6 +48,7 @@ DOCUMENTS_QUEUE = "documents_by_client"  # partitioned by tenant
 RECORDINGS_QUEUE = "recordings"  # of the knowledge base; partitioned by tenant
 EVALUATIONS_QUEUE = "evaluations"  # partitioned by tenant
 EXPORTS_QUEUE = "account-exports"
+WARNINGS_QUEUE = "deletion-warnings"
 REFILL_QUEUE = "refill"  # of an index
 # Of earlier releases. Its jobs name no partition, and in a partitioned queue such a job waits for ever.
 _OLD_CALLS_QUEUE = "calls"
@@ -282,6 +283,7 @@ def _queue_plans(settings: Settings) -> list[QueuePlan]:
         ),
         QueuePlan(EVALUATIONS_QUEUE, 2, places_per_partition=1, is_urgent=False),
         QueuePlan(EXPORTS_QUEUE, 2, places_per_partition=1, is_urgent=False),
+        QueuePlan(WARNINGS_QUEUE, 2, is_urgent=False),
         QueuePlan(REFILL_QUEUE, 1, is_urgent=False, work="documents"),
         webhooks.queue_plan(settings),
     ]

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from store.accounts import api_keys, tenants
+from store.audit import Action, audit_entries
 from store.chats import chats
 from store.database import metadata, now
 from store.migrate import import_tables
@@ -25,6 +26,7 @@ Record = sa.Row[Any]
 """A row of any table, its values by their columns' names."""
 
 _OWNERS = {"idempotency_keys": "owner_id"}
+DELETION_WARNED: Action = "account.deletion_warned"
 _DOORS = (api_keys, cabinet_sessions, session_codes)
 
 
@@ -120,7 +122,7 @@ def list_deleting(connection: Connection) -> list[tuple[str, datetime]]:
 
 @across_tenants("pauses are noted for all")
 def note_pauses(connection: Connection) -> None:
-    """Notes since when an account is paused, as far as it was seen."""
+    """Notes since when an account is paused that a release of before paused, as far as it was seen."""
     paused = tenants.c.is_active.is_(False)
     begun = sa.update(tenants).where(paused, tenants.c.paused_since.is_(None)).values(paused_since=now())
     over = sa.update(tenants).where(~paused, tenants.c.paused_since.is_not(None)).values(paused_since=None)
@@ -128,12 +130,42 @@ def note_pauses(connection: Connection) -> None:
     connection.execute(over)
 
 
+@across_tenants("what was paused for long is warned for all")
+def list_unwarned(connection: Connection, *, paused_days: int) -> list[tuple[str, datetime]]:
+    """(tenant id, since when it is paused) of those who were not warned in this pause."""
+    query = sa.select(tenants.c.id, tenants.c.paused_since).where(*_paused_for(paused_days), ~_was_warned())
+    return [(row[0], row[1]) for row in connection.execute(query)]
+
+
 @across_tenants("what was paused for long is deleted for all")
-def list_long_paused(connection: Connection, *, days: int) -> list[str]:
-    query = sa.select(tenants.c.id).where(
+def list_long_paused(connection: Connection, *, paused_days: int, warned_days: int) -> list[str]:
+    """Those who were paused, and warned in this pause, so many days ago."""
+    query = sa.select(tenants.c.id).where(*_long_paused(paused_days, warned_days))
+    return list(connection.execute(query).scalars())
+
+
+def is_long_paused(tenant_id: str, connection: Connection, *, paused_days: int, warned_days: int) -> bool:
+    query = sa.select(tenants.c.id).where(tenants.c.id == tenant_id, *_long_paused(paused_days, warned_days))
+    return connection.execute(query).first() is not None
+
+
+def _long_paused(paused_days: int, warned_days: int) -> list[sa.ColumnElement[bool]]:
+    return [*_paused_for(paused_days), _was_warned(before=now() - timedelta(days=warned_days))]
+
+
+def _paused_for(days: int) -> list[sa.ColumnElement[bool]]:
+    return [
         tenants.c.is_active.is_(False),
-        tenants.c.paused_since < now() - timedelta(days=days),
+        tenants.c.paused_since <= now() - timedelta(days=days),
         tenants.c.deleting_since.is_(None),
         tenants.c.id != HOUSE_ID,
+    ]
+
+
+def _was_warned(before: datetime | None = None) -> sa.ColumnElement[bool]:
+    """In this pause, as the audit log has it."""
+    entry, action = audit_entries.c, DELETION_WARNED
+    warned = sa.exists().where(
+        entry.tenant_id == tenants.c.id, entry.action == action, entry.at >= tenants.c.paused_since
     )
-    return list(connection.execute(query).scalars())
+    return warned.where(entry.at <= before) if before is not None else warned

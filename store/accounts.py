@@ -43,7 +43,7 @@ tenants = sa.Table(
     sa.Column("camera_limit", sa.Integer, nullable=False, server_default="4"),
     sa.Column("camera_days", sa.Integer, nullable=False, server_default="30"),  # how long their events are kept
     sa.Column("audio_days", sa.Integer, nullable=True),  # null: recordings stay as long as their texts
-    time_column("paused_since", nullable=True),  # as the sweep of deletions saw it
+    time_column("paused_since", nullable=True),  # without a break; null while active
     time_column("deleting_since", nullable=True),  # all of it goes, and nobody enters any more
     time_column("created_at", nullable=False),
     time_column("updated_at", nullable=False),
@@ -183,9 +183,14 @@ def get_tenant(tenant_id: str, connection: Connection, *, lock: bool = False) ->
 
 
 def update_tenant(tenant_id: str, connection: Connection, **values: Any) -> bool:
-    """Sets the given columns. False, and nothing changed, where the e-mail belongs to another tenant."""
+    """Sets the given columns, and since when it is paused. False, and nothing changed, where the e-mail belongs to
+    another tenant."""
     for name in {"features", "widget_origins"} & values.keys():
         values[name] = list(values[name])
+    if "is_active" in values:
+        at = sa.literal(now(), tenants.c.paused_since.type)
+        since = sa.case((tenants.c.is_active, at), else_=sa.func.coalesce(tenants.c.paused_since, at))
+        values["paused_since"] = None if values["is_active"] else since
     statement = sa.update(tenants).where(tenants.c.id == tenant_id).values(**values, updated_at=now())
     if values.get("email") is None:
         connection.execute(statement)

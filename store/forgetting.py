@@ -144,8 +144,10 @@ def _unquoted(value: Any, in_text: Change) -> Any:
 
 
 def _in_texts(forms: Iterable[str]) -> Change:
-    """Takes forms of names out of a text, where they stand as they are written."""
-    pattern = re.compile("|".join(map(re.escape, _longest_first(forms))))
+    """Takes forms of names out of a text, where they stand as they are written and are not the beginning or the end of
+    another word, or of a name that a hyphen goes on with: Иван Петров-Водкин is somebody else."""
+    names = "|".join(map(re.escape, _longest_first(forms)))
+    pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w|-[A-ZА-ЯЁ])")
     return lambda text: pattern.sub(GONE_NAME, text)
 
 

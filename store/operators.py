@@ -115,6 +115,12 @@ def list_page(tenant_id: str, connection: Connection, *, limit: int, offset: int
     return [Operator(**row._mapping) for row in rows], count(tenant_id, connection)
 
 
+def list_owners(tenant_id: str, connection: Connection) -> list[Operator]:
+    query = sa.select(*OPERATOR_COLUMNS).where(operators.c.tenant_id == tenant_id, operators.c.role == OWNER)
+    rows = connection.execute(query.order_by(operators.c.created_at, operators.c.id))
+    return [Operator(**row._mapping) for row in rows]
+
+
 def count(tenant_id: str, connection: Connection, *, role: str | None = None) -> int:
     query = sa.select(sa.func.count()).select_from(operators).where(operators.c.tenant_id == tenant_id)
     if role is not None:

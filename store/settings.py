@@ -203,7 +203,8 @@ class Settings(BaseSettings):
         0,
         ge=0,
         le=36_500,
-        description="An account that was paused for so many days is deleted with everything it has. 0: never.",
+        description="An account that was paused for so many days is deleted with everything it has; its owners are "
+        "told a week before. 0: never.",
     )
 
     embedding_model: str = Field(

@@ -11,7 +11,7 @@ from ingest.documents import links, recording_charges
 from ingest.documents.document_job import start
 from ingest.timelines import do_index_work
 from ingest.workshop import delete_unless_recorded, start_or_leave, workshop
-from store import index_work, kb_spaces, knowledge
+from store import audit, index_work, kb_spaces, knowledge
 from store.blobs import BlobInfo, Blobs
 from store.database import Connection, Database
 from store.errors import NotFound
@@ -107,15 +107,16 @@ def accept(tenant_id: str, **values: object) -> Document:
     return document
 
 
-def reindex(tenant_id: str, document_id: str) -> Document:
+def reindex(tenant_id: str, document_id: str, *, actor: str) -> Document:
     """Starts a new run of a document's job; links are fetched anew. Raises NotFound."""
     with workshop().database.write() as connection:
         document = _begin_again(tenant_id, connection, document_id)
+        audit.add(tenant_id, connection, actor=actor, action="document.reindexed", subject=document_id)
     start_or_leave(document.id, start, document)
     return document
 
 
-def remove_space(tenant_id: str, space_id: str) -> None:
+def remove_space(tenant_id: str, space_id: str, *, actor: str) -> None:
     """Deletes a space with all that belongs to its documents."""
     house = workshop()
     while True:
@@ -123,14 +124,15 @@ def remove_space(tenant_id: str, space_id: str) -> None:
             rows, _ = knowledge.list_documents(tenant_id, connection, space_id, limit=100)
         for row in rows:
             with suppress(NotFound):  # another request may delete the same document
-                remove(tenant_id, row.id)
+                remove(tenant_id, row.id, actor=actor)
         with house.database.write() as connection:
             # Only when it is empty: a document that came in meanwhile has a blob and passages of its own.
             if kb_spaces.delete_empty_space(tenant_id, connection, space_id):
+                audit.add(tenant_id, connection, actor=actor, action="space.deleted", subject=space_id)
                 return
 
 
-def remove(tenant_id: str, document_id: str) -> None:
+def remove(tenant_id: str, document_id: str, *, actor: str) -> None:
     """Takes a document out of the store at once, and out of index and blobs now or, where they are away, later.
     Raises NotFound."""
     house = workshop()
@@ -139,6 +141,8 @@ def remove(tenant_id: str, document_id: str) -> None:
         if document is None:
             raise NotFound("No such document.")
         recording_charges.release(tenant_id, connection, document_id, document.run)
+        details = {"space_id": document.space_id}
+        audit.add(tenant_id, connection, actor=actor, action="document.deleted", subject=document_id, details=details)
         work = index_work.add(
             tenant_id, connection, action=FORGET_DOCUMENT, subject_id=document_id, blob_key=document.blob_key
         )

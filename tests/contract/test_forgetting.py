@@ -85,6 +85,54 @@ def test_a_name_of_before_is_forgotten_with_the_one_of_now(account: Account, way
     assert read(account, talk.id)["summary_text"] == "— спросила о счёте."
 
 
+@pytest.mark.parametrize(
+    ("name", "written", "left"),
+    [
+        ("Ann", "Ann's manual: Annual plan, to Ann.", "—'s manual: Annual plan, to —."),
+        ("Ann Lee", "Ann Lee called Ann Leeson.", "— called Ann Leeson."),
+        ("Макс", "Максим Орлов ждёт Макса, Максом доволен.", "Максим Орлов ждёт —, — доволен."),
+        ("Иван Петров", "Ивана Петрова ждёт Иван Петрович, с Иваном Петровым.", "— ждёт Иван Петрович, с —."),
+    ],
+)
+def test_words_and_names_that_begin_alike_stay_as_they_are(
+    account: Account, name: str, written: str, left: str
+) -> None:
+    talk = written_about(account, name, written)
+    forget(account, talk.people["SPEAKER_00"])
+    assert title(account, talk.id) == left
+    assert_written(account, talk, left)
+
+
+def test_a_double_name_is_somebody_elses(account: Account) -> None:
+    talk = written_about(account, "Иван Петров", "Иван Петров и Иван Петров-Водкин, Иван Петров-то.")
+    forget(account, talk.people["SPEAKER_00"])
+    assert_written(account, talk, "— и Иван Петров-Водкин, —-то.")
+
+
+def written_about(account: Account, name: str, text: str) -> Talk:
+    """A conversation with Максим Орлов, of which the text is title, summary and what he is remembered by."""
+    talk = add_talk(
+        account,
+        people={"SPEAKER_00": Someone(name, "cl-1"), "SPEAKER_01": Someone("Максим Орлов", "cl-2")},
+        turns=[("SPEAKER_00", "Добрый день."), ("SPEAKER_01", "Здравствуйте.")],
+        facts=[fact(text, "SPEAKER_01", quote="Здравствуйте.")],
+        title=text,
+    )
+    with account.server.database.write() as connection:
+        analysis.put_summary(
+            account.tenant_id, connection, talk.id, text=text, user_summary=text, category="support", items=[]
+        )
+    return talk
+
+
+def assert_written(account: Account, talk: Talk, text: str) -> None:
+    found = read(account, talk.id)
+    assert (found["summary_text"], found["user_summary"]) == (text, text)
+    colleague = account.get(f"{PATH}/profile", params={"speaker_external_id": "cl-2"}).json()
+    assert colleague["speaker_name"] == "Максим Орлов"
+    assert [item["content"] for item in colleague["summary_items"]] == [text]
+
+
 def test_a_name_of_long_ago_is_forgotten_too(account: Account) -> None:
     talk = anna_was_petrova(account)
     anna = talk.people["SPEAKER_01"]

@@ -7,14 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 import sqlalchemy as sa
 
 from store import account_rows, accounts, operators
-from store.accounts import tenants
 from store.database import now
 from tests.contract.access import SECRET, make_owner
 from tests.contract.recordings import tone, wav
@@ -200,38 +198,3 @@ def test_a_kill_in_the_middle_leaves_a_deletion_that_goes_on(place: Callable[...
     server.start()
     wait_until_deleted(server, account.tenant_id)
     assert rows_that_name(server, account.tenant_id) == []
-
-
-@pytest.mark.parametrize("days", ["0", "30"])
-def test_what_was_paused_for_long_goes_where_the_server_says_so(place: Callable[..., RunningServer], days: str) -> None:
-    server = place(delete_paused_days=days)
-    long, short, active = (server.new_client(name) for name in ("long", "short", "active"))
-    for account in (long, short):
-        with server.database.write() as connection:
-            accounts.update_tenant(account.tenant_id, connection, is_active=False, pause_reason="operator")
-    deadline = time.monotonic() + WAIT_S
-    while paused_since(server, long) is None or paused_since(server, short) is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    with server.database.write() as connection:
-        mine = tenants.c.id == long.tenant_id
-        connection.execute(sa.update(tenants).where(mine).values(paused_since=now() - timedelta(days=31)))
-    if days == "30":
-        wait_until_deleted(server, long.tenant_id)
-    else:
-        # A sweep later it is as it was: the next one notes that the other is active again.
-        with server.database.write() as connection:
-            accounts.update_tenant(short.tenant_id, connection, is_active=True, pause_reason=None)
-        while paused_since(server, short) is not None:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        assert paused_since(server, long) is not None
-    assert short.get("/public/v1/settings").status_code == 200
-    assert active.get("/public/v1/settings").status_code == 200
-
-
-def paused_since(server: RunningServer, account: Account) -> Any:
-    with server.database.read() as connection:
-        tenant = accounts.get_tenant(account.tenant_id, connection)
-    assert tenant is not None
-    return tenant.paused_since

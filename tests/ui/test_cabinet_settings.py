@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from store import audit
 from store.ids import new_id
 from tests.support.cabinet import add_operator, mailed_code, signed_in
 from tests.support.server import Account
@@ -149,6 +150,28 @@ def test_the_audit_names_who_did_it_and_is_filtered(client: Account, open_cabine
     page.get_by_role("tab", name="Tool calls of agents").click()
     page.get_by_role("button", name="search_communications").click()
     expect(page.get_by_role("dialog")).to_contain_text("price of a lamp")
+
+
+def test_the_audits_filter_finds_all_that_belongs_together_in_words(client: Account, open_cabinet: OpenCabinet) -> None:
+    with signed_in(client, "owner", f"boss-{new_id()}@shop.example") as browser:
+        body = {"kind": "chat", "channel_type": "telegram", "content": [{"text": "hello"}]}
+        id_ = browser.post("/public/v1/communications", json=body).json()["communication_id"]
+        assert browser.get(f"/public/v1/communications/{id_}/export?format=txt").status_code == 200
+        assert browser.delete(f"/public/v1/communications/{id_}").status_code == 204
+        scenarios = {"items": [{"code": "support_incident", "enabled": True}]}
+        assert browser.put("/public/v1/qc/scenarios", json=scenarios).status_code == 200
+    with client.server.database.write() as connection:
+        audit.add(client.tenant_id, connection, actor="server start", action="session_link.created")
+    page = opened(open_cabinet(client, "/settings/audit", language="ru"), "Журнал")
+    expect(page.get_by_text("запуск сервера")).to_be_visible()
+    expect(page.get_by_text("support_incident")).to_have_count(0)
+    expect(page.get_by_text(re.compile("^включены: "))).to_be_visible()
+    page.get_by_role("combobox", name="Что").click()
+    page.get_by_role("option", name="Коммуникации").click()
+    expect(page.get_by_text("Изменены сценарии качества")).to_have_count(0)
+    for done in ("Загружены переписки", "Выгружена коммуникация", "Удалена коммуникация"):
+        expect(page.get_by_text(done)).to_be_visible()
+    expect(page.get_by_text("формат: txt")).to_be_visible()
 
 
 @pytest.mark.parametrize(("viewport", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desk", "phone"])

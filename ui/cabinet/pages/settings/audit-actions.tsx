@@ -1,13 +1,15 @@
-import { Group, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Anchor, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconHistory, IconSearch } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { Link } from "react-router";
 import { api, read } from "../../api/client";
 import type { components } from "../../api/schema/public";
 import { useFormat, useLanguage, useTexts } from "../../i18n/language";
 import { Pages } from "../../parts/pages";
 import { Empty, Loaded } from "../../parts/states";
+import { AuditDetails } from "./audit-details";
 import { actionName, kinds, texts } from "./audit-texts";
 import classes from "./settings.module.css";
 
@@ -88,6 +90,7 @@ function EntryLine({ entry }: { entry: Entry }) {
   const t = useTexts(texts);
   const { language } = useLanguage();
   const { moment } = useFormat();
+  const place = placeOf(entry);
   return (
     <Group className={classes.line ?? ""} justify="space-between" align="flex-start" gap="xs">
       <Stack gap={2} flex="1 1 18rem" miw={0}>
@@ -97,7 +100,12 @@ function EntryLine({ entry }: { entry: Entry }) {
         <Text size="sm" c="dimmed">
           {shownActor(entry.actor, t)}
         </Text>
-        <Details entry={entry} />
+        <AuditDetails entry={entry} />
+        {place && (
+          <Anchor component={Link} to={place} size="xs">
+            {t.open}
+          </Anchor>
+        )}
       </Stack>
       <Text size="sm" c="dimmed">
         {moment(entry.at)}
@@ -106,25 +114,39 @@ function EntryLine({ entry }: { entry: Entry }) {
   );
 }
 
-/** What changed, field by field, as it was written down. */
-function Details({ entry }: { entry: Entry }) {
-  const fields = Object.entries(entry.details);
-  if (fields.length === 0) return null;
-  const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
-  return (
-    <Text size="xs" c="dimmed" lineClamp={3}>
-      {fields.map(([name, value]) => `${name}: ${shown(value)}`).join(" · ")}
-    </Text>
-  );
+/** Where what it was done to is shown, by the kind of the action. */
+const PLACES: Record<string, string> = {
+  chat: "/chats",
+  communication: "/communications",
+  conversation: "/conversations",
+  document: "/documents",
+  space: "/knowledge",
+  speaker: "/people",
+  stream: "/cameras",
+};
+
+function placeOf({ action, subject }: Entry): string | null {
+  const [kind = "", done] = action.split(".");
+  return PLACES[kind] && subject && done !== "deleted" ? `${PLACES[kind]}/${subject}` : null;
 }
 
-function shownActor(
-  actor: string,
-  t: { byLink: string; byKey: string; byOperator: string; byPartner: string },
-): string {
-  if (actor === "cabinet" || actor.startsWith("session link")) return t.byLink;
+type ActorTexts = Record<
+  "byLink" | "byKey" | "byOperator" | "byPartner" | "byServerStart" | "byRetention" | "byPlatform" | "byProvider",
+  string
+>;
+
+function shownActor(actor: string, t: ActorTexts): string {
+  const programs: Record<string, string> = {
+    cabinet: t.byLink,
+    operator: t.byOperator,
+    platform: t.byPlatform,
+    retention: t.byRetention,
+    "server start": t.byServerStart,
+  };
+  if (actor.startsWith("session link")) return t.byLink;
   if (actor.startsWith("cabinet ")) return actor.slice("cabinet ".length);
   if (actor.startsWith("key ")) return `${t.byKey} ${actor.slice("key ".length)}…`;
   if (actor.startsWith("integration ")) return `${t.byPartner} ${actor.slice("integration ".length)}`;
-  return actor === "operator" ? t.byOperator : actor;
+  if (actor.startsWith("payment provider ")) return `${t.byProvider} ${actor.slice("payment provider ".length)}`;
+  return programs[actor] ?? actor;
 }
