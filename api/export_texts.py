@@ -71,6 +71,19 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """`labels` name what it is a fact of; there may be none."""
+
+    content: str
+    labels: Sequence[str]
+
+    def __str__(self) -> str:
+        first, *others = self.labels or [""]
+        names = ", ".join([first, *map(str.lower, others)])
+        return f"{names}: {self.content}" if names else self.content
+
+
+@dataclass(frozen=True, slots=True)
 class Exported:
     """What an export shows. `people` are names with roles, `commitments` texts with deadlines."""
 
@@ -85,7 +98,7 @@ class Exported:
     people: Sequence[tuple[str, str]]
     summary: str | None
     report: str | None
-    facts: Sequence[str]
+    facts: Sequence[Fact]
     commitments: Sequence[tuple[str, str | None]]
     score_pct: float | None
     turns: Sequence[Utterance]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from api.communications import CommunicationQuery, read_communication
 from api.export_pdf import as_pdf
-from api.export_texts import Exported, Utterance, as_srt, as_txt
+from api.export_texts import Exported, Fact, Utterance, as_srt, as_txt
 from api.http import Call, NoInput, Operation, Query
 from api.media import disposition
-from ingest.analysis.catalogs import category_label
+from ingest.analysis.catalogs import category_label, key_label
 from store import analysis, communications, details, speakers
 from store.errors import InvalidRequest, NotFound
 
@@ -81,7 +81,7 @@ def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Export
         people=[(person.name or person.external_id or "?", person.role) for person in people],
         summary=found.summary_text,
         report=found.user_summary,
-        facts=[item.content for item in items if item.item_type == "criteria"],
+        facts=_facts(items, tenant.language),
         commitments=[
             (item.content, (item.meta or {}).get("deadline")) for item in items if item.item_type == "commitment"
         ],
@@ -98,6 +98,16 @@ def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Export
             for _, item in content
         ],
     )
+
+
+def _facts(items: Iterable[analysis.Item], language: str) -> list[Fact]:
+    """What stands under several keys is told once."""
+    labels: dict[str, list[str]] = {}
+    for item in items:
+        if item.item_type == "criteria":
+            label = key_label(item.subtype, language)
+            labels.setdefault(item.content, []).extend([label] if label else [])
+    return [Fact(content, said) for content, said in labels.items()]
 
 
 OPERATIONS = (

@@ -39,16 +39,21 @@ def add_call(account: Account) -> str:
             request_record_id="crm-1",
             duration_ms=65_000,
         )
-        items = [
+        turns = [
             ContentItem("audio_utterance", "Здравствуйте, где мой заказ?", "SPEAKER_00", 0, 1500, AT),
             ContentItem("audio_utterance", HOSTILE, "SPEAKER_01", 61_250, None, AT),
         ]
-        communications.replace_content(account.tenant_id, connection, row.id, items)
+        communications.replace_content(account.tenant_id, connection, row.id, turns)
         person = speakers.upsert(account.tenant_id, connection, external_id="c", name="Анна <i>", role="client")
         speakers.attach(account.tenant_id, connection, row.id, [Attending(person.id, "client", "SPEAKER_00")])
-        promise = NewItem("commitment", "Перезвонить", None, {"deadline": "2026-03-06"}, person.id)
+        items = [
+            NewItem("commitment", "Перезвонить", None, {"deadline": "2026-03-06"}, person.id),
+            NewItem("criteria", "Заказ потерян", "topic"),
+            NewItem("criteria", "Сегодня же", "urgency"),
+            NewItem("criteria", "Заказ потерян", "order_status"),
+        ]
         analysis.put_summary(
-            account.tenant_id, connection, row.id, text="Клиент спросил о заказе.", category="supply", items=[promise]
+            account.tenant_id, connection, row.id, text="Клиент спросил о заказе.", category="supply", items=items
         )
     return row.id
 
@@ -66,6 +71,12 @@ def test_text_has_the_analysis_and_who_said_what(account: Account) -> None:
         assert part in text, part
     assert "[0:00] Анна <i>: Здравствуйте, где мой заказ?" in text
     assert f"[1:01] SPEAKER_01: {HOSTILE}" in text
+
+
+def test_facts_stand_under_their_names_and_each_once(account: Account) -> None:
+    lines = export(account, add_call(account), "txt").decode().splitlines()
+    at = lines.index("ФАКТЫ")
+    assert lines[at + 1 : at + 4] == ["• Тема, статус заказа: Заказ потерян", "• Срочность: Сегодня же", ""]
 
 
 def test_subtitles_are_numbered_and_never_overlap_a_blank_line(account: Account) -> None:
