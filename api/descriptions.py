@@ -207,8 +207,8 @@ OPERATIONS = {
         "list is empty."
     ),
     "export_communication": (
-        "A communication as a file: `txt` and `pdf` for people, with summary and promises; `srt`, subtitles of a "
-        "recording; `json`, as `GET /v1/communications` answers."
+        "A communication as a file: `txt` and `pdf` for people, with summary, promises, facts and quality control, and "
+        "headings in `language`; `srt`, subtitles of a recording; `json`, as `GET /v1/communications` answers."
     ),
     "list_views": "Named sets of filters of the list of communications, for everybody of the account.",
     "save_view": "Keeps filters under a name. An account has at most 100; a name that is taken is 409 `name_taken`.",

@@ -150,6 +150,17 @@ def test_a_communication_is_deleted_after_a_question(account: Account, open_cabi
     assert account.get("/public/v1/communications", params={"id": call}).status_code == 404
 
 
+@pytest.mark.parametrize(("language", "button", "begins"), [("en", "Download", "Call,"), ("ru", "Скачать", "Звонок,")])
+def test_it_is_downloaded_in_the_language_that_is_read(
+    account: Account, open_cabinet: OpenCabinet, language: str, button: str, begins: str
+) -> None:
+    page = open_cabinet(account, f"/communications/{add_call(account)}", language=language)
+    page.get_by_role("button", name=button).click()
+    with page.expect_download() as downloaded:
+        page.get_by_role("menuitem", name=".txt").click()
+    assert downloaded.value.path().read_text(encoding="utf-8").startswith(begins)
+
+
 def test_messages_of_a_chat_stand_as_text(account: Account, open_cabinet: OpenCabinet) -> None:
     chat = add_chat(account, HOSTILE)
     page = open_cabinet(account, f"/communications/{chat}", color_scheme="dark")
