@@ -389,7 +389,10 @@ OPERATIONS = {
     "list_keys": "The account's API keys, without their texts.",
     "create_key": "A new API key. Its text is in this answer and nowhere else.",
     "delete_key": "Ends a key at once. The account's last key stays: nobody could make another.",
-    "read_qc_scenarios": "All scenarios in the account's order, with their criteria, and the company's names.",
+    "read_qc_scenarios": (
+        "All scenarios in the account's order, with their criteria, and the company's names. With `defaults=true` they "
+        "are as before the account changed anything: together the scenarios have every criterion that there is."
+    ),
     "replace_qc_scenarios": (
         "Replaces the whole: order, names, descriptions, and what is switched on. A scenario that is left out is "
         "disabled and goes to the end. What is read may be sent back as it is."
