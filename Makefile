@@ -9,7 +9,7 @@ export PARLEY_PORT := $(PORT)
 endif
 
 BIN := .venv/bin
-WEB_SOURCES := $(shell find ui docs/openapi -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' \
+WEB_SOURCES := $(shell find ui docs/openapi ingest/analysis/key_labels.json -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' \
   -not -path 'ui/cabinet/api/schema/*' 2>/dev/null)
 
 .PHONY: help run web test check bench soak docs screenshots clean

@@ -207,8 +207,8 @@ OPERATIONS = {
         "list is empty."
     ),
     "export_communication": (
-        "A communication as a file: `txt` and `pdf` for people, with summary and promises; `srt`, subtitles of a "
-        "recording; `json`, as `GET /v1/communications` answers."
+        "A communication as a file: `txt` and `pdf` for people, with summary, promises, facts and quality control, and "
+        "headings in `language`; `srt`, subtitles of a recording; `json`, as `GET /v1/communications` answers."
     ),
     "list_views": "Named sets of filters of the list of communications, for everybody of the account.",
     "save_view": "Keeps filters under a name. An account has at most 100; a name that is taken is 409 `name_taken`.",
@@ -389,7 +389,10 @@ OPERATIONS = {
     "list_keys": "The account's API keys, without their texts.",
     "create_key": "A new API key. Its text is in this answer and nowhere else.",
     "delete_key": "Ends a key at once. The account's last key stays: nobody could make another.",
-    "read_qc_scenarios": "All scenarios in the account's order, with their criteria, and the company's names.",
+    "read_qc_scenarios": (
+        "All scenarios in the account's order, with their criteria, and the company's names. With `defaults=true` they "
+        "are as before the account changed anything: together the scenarios have every criterion that there is."
+    ),
     "replace_qc_scenarios": (
         "Replaces the whole: order, names, descriptions, and what is switched on. A scenario that is left out is "
         "disabled and goes to the end. What is read may be sent back as it is."

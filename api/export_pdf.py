@@ -43,7 +43,7 @@ def as_pdf(exported: Exported) -> bytes:
     story += [Spacer(1, 4 * mm), HRFlowable(width="100%", color=_LINE, thickness=1)]
     story.append(Paragraph(_shown(exported.words["text"]), second))
     for turn in exported.turns:
-        head = "  ".join(part for part in (turn.who, moment_of(turn)) if part)
+        head = " · ".join(part for part in (turn.who, moment_of(turn, exported.language)) if part)
         if head:
             story.append(Paragraph(_shown(head), soft))
         whole = " ".join([turn.text, *(f"[{file}]" for file in turn.files)]).strip()

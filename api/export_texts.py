@@ -1,61 +1,15 @@
-"""A communication as plain text and as subtitles, with headings in the account's language."""
+"""A communication as plain text and as subtitles, with headings in a language of choice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Literal
+from datetime import date, datetime
+
+from api.export_words import HEADINGS, Language, clock, quoted, shown_number, when
 
 _LONGEST_SUBTITLE_MS = 8_000
 """Of an utterance whose end nobody knows."""
-
-HEADINGS = {
-    "en": {
-        "call": "Call",
-        "chat": "Chat",
-        "email": "Mail",
-        "in": "incoming",
-        "out": "outgoing",
-        "record": "Record",
-        "category": "Category",
-        "people": "People",
-        "score": "Quality",
-        "summary": "Summary",
-        "report": "Report",
-        "facts": "Facts",
-        "commitments": "Commitments",
-        "until": "until",
-        "text": "Conversation",
-        "client": "client",
-        "sales": "sales",
-        "support": "support",
-        "employee": "employee",
-        "unknown": "",
-    },
-    "ru": {
-        "call": "Звонок",
-        "chat": "Чат",
-        "email": "Письма",
-        "in": "входящий",
-        "out": "исходящий",
-        "record": "Запись",
-        "category": "Категория",
-        "people": "Участники",
-        "score": "Качество",
-        "summary": "Резюме",
-        "report": "Отчёт",
-        "facts": "Факты",
-        "commitments": "Обещания",
-        "until": "до",
-        "text": "Разговор",
-        "client": "клиент",
-        "sales": "продажи",
-        "support": "поддержка",
-        "employee": "сотрудник",
-        "unknown": "",
-    },
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +25,57 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What an export shows. `people` are names with roles, `commitments` texts with deadlines."""
+class Fact:
+    """`labels` name what it is a fact of; there may be none."""
 
-    language: Literal["ru", "en"]
+    content: str
+    labels: Sequence[str]
+
+    def __str__(self) -> str:
+        first, *others = self.labels or [""]
+        names = ", ".join([first, *map(str.lower, others)])
+        return f"{names}: {self.content}" if names else self.content
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """On one criterion; `value` is None where it could not be decided."""
+
+    name: str
+    value: bool | float | None
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """By which scenario it was judged. `verdicts` begin with what was not met; `not_applicable` are names."""
+
+    scenario: str
+    score_pct: float | None
+    verdicts: Sequence[Verdict]
+    not_applicable: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export shows. `subject` is a mail's, `people` are names with roles, `commitments` texts with deadlines;
+    moments are in the account's time zone."""
+
+    language: Language
     kind: str
     channel_type: str
     direction: str | None
     at: datetime
     duration_ms: int | None
+    subject: str | None
     record_id: str | None
     category: str | None
     people: Sequence[tuple[str, str]]
     summary: str | None
     report: str | None
-    facts: Sequence[str]
-    commitments: Sequence[tuple[str, str | None]]
-    score_pct: float | None
+    facts: Sequence[Fact]
+    commitments: Sequence[tuple[str, date | None]]
+    quality: Quality | None
     turns: Sequence[Utterance]
 
     @property
@@ -95,18 +83,11 @@ class Exported:
         return HEADINGS[self.language]
 
 
-def clock(ms: int) -> str:
-    """1:05, or 1:02:03."""
-    seconds = ms // 1000
-    hours, minutes = divmod(seconds // 60, 60)
-    return f"{hours}:{minutes:02d}:{seconds % 60:02d}" if hours else f"{minutes}:{seconds % 60:02d}"
-
-
-def moment_of(turn: Utterance) -> str:
+def moment_of(turn: Utterance, language: Language) -> str:
     """Where in the recording, or when."""
     if turn.start_ms is not None:
         return clock(turn.start_ms)
-    return f"{turn.at:%d.%m.%Y %H:%M}" if turn.at else ""
+    return when(turn.at, language) if turn.at else ""
 
 
 def title(exported: Exported) -> str:
@@ -114,7 +95,7 @@ def title(exported: Exported) -> str:
     parts = [said[exported.kind]]
     if exported.direction and exported.kind == "call":
         parts.append(said[exported.direction])
-    parts.append(f"{exported.at:%d.%m.%Y %H:%M}")
+    parts.append(when(exported.at, exported.language))
     if exported.duration_ms:
         parts.append(clock(exported.duration_ms))
     return ", ".join(parts)
@@ -124,6 +105,8 @@ def facts_about(exported: Exported) -> list[tuple[str, str]]:
     """What stands under the title: a name and what it is."""
     said = exported.words
     shown = []
+    if exported.subject:
+        shown.append((said["subject"], exported.subject))
     if exported.record_id:
         shown.append((said["record"], exported.record_id))
     if exported.category:
@@ -131,8 +114,8 @@ def facts_about(exported: Exported) -> list[tuple[str, str]]:
     if exported.people:
         people = (f"{name} ({said[role]})" if said.get(role) else name for name, role in exported.people)
         shown.append((said["people"], ", ".join(people)))
-    if exported.score_pct is not None:
-        shown.append((said["score"], f"{exported.score_pct:.0f} %"))
+    if exported.quality and exported.quality.score_pct is not None:
+        shown.append((said["score"], f"{exported.quality.score_pct:.0f} %"))
     return shown
 
 
@@ -144,12 +127,30 @@ def sections(exported: Exported) -> list[tuple[str, list[str]]]:
         found.append((said["summary"], exported.summary.splitlines()))
     if exported.report:
         found.append((said["report"], exported.report.splitlines()))
+    if exported.commitments:
+        lines = [
+            f"• {text.rstrip('.')} ({said['by']} {when(due, exported.language)})" if due else f"• {text}"
+            for text, due in exported.commitments
+        ]
+        found.append((said["commitments"], lines))
     if exported.facts:
         found.append((said["facts"], [f"• {fact}" for fact in exported.facts]))
-    if exported.commitments:
-        lines = [f"• {text}" + (f" ({said['until']} {day})" if day else "") for text, day in exported.commitments]
-        found.append((said["commitments"], lines))
+    if exported.quality:
+        found.append((said["score"], _checklist(exported.quality, exported.language)))
     return found
+
+
+def _checklist(quality: Quality, language: Language) -> list[str]:
+    said = HEADINGS[language]
+    results = {True: said["met"], False: said["missed"], None: said["undecided"]}
+    lines = [quality.scenario]
+    for verdict in quality.verdicts:
+        value = verdict.value
+        result = results[value] if value is None or isinstance(value, bool) else shown_number(value, language)
+        lines.append(f"• {verdict.name}: {result}" + (f" — {quoted(verdict.quote, language)}" if verdict.quote else ""))
+    if quality.not_applicable:
+        lines.append(f"{said['not_applicable']}: {', '.join(quality.not_applicable)}")
+    return lines
 
 
 def as_txt(exported: Exported) -> str:
@@ -158,7 +159,8 @@ def as_txt(exported: Exported) -> str:
         lines += ["", heading.upper(), *paragraphs]
     lines += ["", exported.words["text"].upper()]
     for turn in exported.turns:
-        head = " ".join(part for part in (f"[{moment_of(turn)}]" if moment_of(turn) else "", turn.who) if part)
+        moment = moment_of(turn, exported.language)
+        head = " ".join(part for part in (f"[{moment}]" if moment else "", turn.who) if part)
         said = " ".join([turn.text, *(f"[{name}]" for name in turn.files)]).strip()
         lines.append(f"{head}: {said}" if head else said)
     return "\n".join(lines) + "\n"

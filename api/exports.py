@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
 from api.communications import CommunicationQuery, read_communication
 from api.export_pdf import as_pdf
-from api.export_texts import Exported, Utterance, as_srt, as_txt
+from api.export_texts import Exported, Fact, Quality, Utterance, Verdict, as_srt, as_txt
+from api.export_words import Language
 from api.http import Call, NoInput, Operation, Query
 from api.media import disposition
-from ingest.analysis.catalogs import category_label
+from ingest.analysis.catalogs import category_label, key_label
+from ingest.analysis.scenarios import QualitySettings, quality_settings
 from store import analysis, communications, details, speakers
+from store import quality_settings as stored_settings
+from store.communications import Communication
+from store.details import Evaluation
 from store.errors import InvalidRequest, NotFound
+from store.speakers import Participant
 
 Format = Literal["txt", "srt", "json", "pdf"]
 
@@ -33,9 +40,11 @@ _WRITERS: dict[str, Callable[[Exported], bytes]] = {
 
 
 class ExportQuery(Query):
-    """`srt` is for calls alone, whose turns have times."""
+    """`srt` is for calls alone, whose turns have times; `language` is that of headings and names in `txt` and `pdf`:
+    left out, the account's."""
 
     format: Format
+    language: Language | None = None
 
 
 def export_communication(call: Call[ExportQuery, NoInput]) -> Response:
@@ -64,6 +73,7 @@ def export_communication(call: Call[ExportQuery, NoInput]) -> Response:
 
 def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Exported:
     tenant = call.principal.tenant
+    language: Language = call.query.language or ("en" if tenant.language == "en" else "ru")
     with call.services.database.read() as connection:
         found = details.find_newest(call.tenant_id, connection, communication_id=communication_id)
         if found is None:
@@ -71,25 +81,30 @@ def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Export
         content = communications.list_content(call.tenant_id, connection, communication_id)
         people = speakers.list_participants(call.tenant_id, connection, communication_id)
         items = analysis.list_items(call.tenant_id, connection, communication_id)
+        stored = stored_settings.get(call.tenant_id, connection)
     row, zone = found.communication, ZoneInfo(tenant.time_zone)
     names = {person.label: person.name or person.external_id or "" for person in people if person.label}
+    settings = quality_settings(stored, language=language, tenant_name=tenant.name)
     return Exported(
-        language="ru" if tenant.language == "ru" else "en",
+        language=language,
         kind=row.kind,
         channel_type=row.channel_type,
         direction=row.direction,
         at=row.occured_at.astimezone(zone),
         duration_ms=row.duration_ms,
+        subject=_subject(row, people),
         record_id=row.request_record_id,
-        category=category_label(found.category, tenant.language),
+        category=category_label(found.category, language),
         people=[(person.name or person.external_id or "?", person.role) for person in people],
         summary=found.summary_text,
         report=found.user_summary,
-        facts=[item.content for item in items if item.item_type == "criteria"],
+        facts=_facts(items, language),
         commitments=[
-            (item.content, (item.meta or {}).get("deadline")) for item in items if item.item_type == "commitment"
+            (item.content, _due((item.meta or {}).get("deadline"), zone))
+            for item in items
+            if item.item_type == "commitment"
         ],
-        score_pct=found.evaluation.score_pct if found.evaluation else None,
+        quality=_quality(found.evaluation, settings) if found.evaluation else None,
         turns=[
             Utterance(
                 who=names.get(item.label or "") or item.label or "",
@@ -102,6 +117,54 @@ def _exported(call: Call[ExportQuery, NoInput], communication_id: str) -> Export
             for _, item in content
         ],
     )
+
+
+def _subject(row: Communication, people: Iterable[Participant]) -> str | None:
+    """A mail's, where it has one: else its title is who takes part, its id or its kind (`ingest.import_turns`)."""
+    known = {row.kind, row.request_record_id, *(name for each in people for name in (each.name, each.external_id))}
+    return row.title if row.kind == "email" and not known.issuperset(row.title.split(", ")) else None
+
+
+def _due(deadline: str | None, zone: ZoneInfo) -> date | None:
+    """A day, or a moment in the account's time zone."""
+    if not deadline:
+        return None
+    return datetime.fromisoformat(deadline).astimezone(zone) if "T" in deadline else date.fromisoformat(deadline)
+
+
+def _quality(found: Evaluation, settings: QualitySettings) -> Quality:
+    """As the page of the communication shows it: first what was not met, then what could not be decided."""
+    scenario = next((each for each in settings.scenarios if each.code == found.scenario_code), None)
+    # A criterion is called what this scenario calls it, else what another does.
+    scenarios = [*settings.scenarios, *([scenario] if scenario else [])]
+    names = {criterion.code: criterion.name for each in scenarios for criterion in each.criteria}
+    applicable = [each for each in found.criteria if each["state"] != "not_applicable"]
+    others = [each for each in found.criteria if each["state"] == "not_applicable"]
+
+    def name_of(criterion: dict[str, Any]) -> str:
+        return names.get(criterion["code"]) or criterion["code"].replace("_", " ")
+
+    def rank(criterion: dict[str, Any]) -> int:
+        return 0 if criterion["value"] is False else 1 if criterion["state"] == "undecided" else 2
+
+    return Quality(
+        scenario=scenario.name if scenario else found.scenario_code,
+        score_pct=found.score_pct,
+        verdicts=[
+            Verdict(name_of(each), each["value"], each.get("evidence") or "") for each in sorted(applicable, key=rank)
+        ],
+        not_applicable=[name_of(each) for each in others],
+    )
+
+
+def _facts(items: Iterable[analysis.Item], language: str) -> list[Fact]:
+    """What stands under several keys is told once."""
+    labels: dict[str, list[str]] = {}
+    for item in items:
+        if item.item_type == "criteria":
+            label = key_label(item.subtype, language)
+            labels.setdefault(item.content, []).extend([label] if label else [])
+    return [Fact(content, said) for content, said in labels.items()]
 
 
 OPERATIONS = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from api.http import Body, Call, NoInput, Operation
+from api.http import Body, Call, NoInput, Operation, Query
 from ingest.analysis.catalogs import CRITERIA, SCENARIOS
 from ingest.analysis.scenarios import CriterionSetting, QualitySettings, ScenarioSetting, quality_settings
 from store import accounts
@@ -76,6 +76,12 @@ class QcScenarios(BaseModel):
     company: QcCompany
 
 
+class QcScenariosQuery(Query):
+    """`defaults`: the catalog's own, as an account has them that changed nothing, in place of the account's."""
+
+    defaults: bool = False
+
+
 class _Given(Body):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -119,7 +125,10 @@ class QcScenariosBody(_Given):
     company: QcCompanyBody = QcCompanyBody()
 
 
-def read_qc_scenarios(call: Call[NoInput, NoInput]) -> QcScenarios:
+def read_qc_scenarios(call: Call[QcScenariosQuery, NoInput]) -> QcScenarios:
+    if call.query.defaults:
+        tenant = call.principal.tenant
+        return _answer(quality_settings(None, language=tenant.language, tenant_name=tenant.name))
     with call.services.database.read() as connection:
         return _read(call.tenant_id, connection)
 
@@ -242,7 +251,15 @@ def _criterion(criterion: CriterionSetting) -> QcCriterionSetting:
 
 _PATH = "/v1/qc/scenarios"
 OPERATIONS = (
-    Operation("GET", _PATH, read_qc_scenarios, "Read the scenarios of quality control", QcScenarios, errors=(401,)),
+    Operation(
+        "GET",
+        _PATH,
+        read_qc_scenarios,
+        "Read the scenarios of quality control",
+        QcScenarios,
+        query=QcScenariosQuery,
+        errors=(400, 401),
+    ),
     Operation(
         "PUT",
         _PATH,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,10 @@ _DATA = tomllib.loads(Path(__file__).with_name("catalogs.toml").read_text(encodi
 CATEGORIES = {row["code"]: Category(**row) for row in _rows("category")}
 CRITERIA = {row["code"]: Criterion(**row) for row in _rows("criterion")}
 SCENARIOS = {row["code"]: Scenario(**row) for row in _rows("scenario")}
+KEY_LABELS: dict[str, dict[str, str]] = json.loads(
+    Path(__file__).with_name("key_labels.json").read_text(encoding="utf-8")
+)
+"""By language, what people read in place of a category's keys; the cabinet is built with the same file."""
 
 
 DETERMINISTIC = frozenset(
@@ -99,3 +104,8 @@ def category_label(code: str | None, language: str) -> str | None:
         return None
     category = CATEGORIES.get(code)
     return category.label(language) if category else code
+
+
+def key_label(key: str | None, language: str) -> str | None:
+    """The key's label for people, as `category_label` is a category's."""
+    return KEY_LABELS["en" if language == "en" else "ru"].get(key, key) if key else None

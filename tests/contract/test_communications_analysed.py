@@ -11,7 +11,7 @@ import httpx2
 import pytest
 import sqlalchemy as sa
 
-from ingest.analysis.catalogs import CATEGORIES, CRITERIA, SCENARIOS
+from ingest.analysis.catalogs import CATEGORIES, CRITERIA, KEY_LABELS, SCENARIOS
 from store import accounts, analysis, communications, speakers
 from store.analysis import CriterionResult, NewItem
 from store.communications import Communication, ContentItem
@@ -310,6 +310,8 @@ def test_the_catalog_of_categories_is_the_documented_one() -> None:
     }
     for category in CATEGORIES.values():
         assert category.label("ru") == category.ru != category.label("en") == category.en
+    keys = {key for category in CATEGORIES.values() for key in category.keys}
+    assert set(KEY_LABELS["ru"]) == set(KEY_LABELS["en"]) == keys
 
 
 @pytest.mark.proves("analysis.scenario.codes")

@@ -12,7 +12,7 @@ import pypdfium2
 import pytest
 
 from store import analysis, communications, speakers, transcriptions
-from store.analysis import NewItem
+from store.analysis import CriterionResult, NewItem
 from store.blobs import Blobs
 from store.communications import ContentItem
 from store.ids import new_id
@@ -39,22 +39,44 @@ def add_call(account: Account) -> str:
             request_record_id="crm-1",
             duration_ms=65_000,
         )
-        items = [
+        turns = [
             ContentItem("audio_utterance", "Здравствуйте, где мой заказ?", "SPEAKER_00", 0, 1500, AT),
             ContentItem("audio_utterance", HOSTILE, "SPEAKER_01", 61_250, None, AT),
         ]
-        communications.replace_content(account.tenant_id, connection, row.id, items)
+        communications.replace_content(account.tenant_id, connection, row.id, turns)
         person = speakers.upsert(account.tenant_id, connection, external_id="c", name="Анна <i>", role="client")
         speakers.attach(account.tenant_id, connection, row.id, [Attending(person.id, "client", "SPEAKER_00")])
-        promise = NewItem("commitment", "Перезвонить", None, {"deadline": "2026-03-06"}, person.id)
+        items = [
+            NewItem("commitment", "Перезвонить", None, {"deadline": "2026-03-06"}, person.id),
+            NewItem("commitment", "Найти заказ.", None, {"deadline": "2026-11-12T15:00:00+05:00"}, person.id),
+            NewItem("criteria", "Заказ потерян", "topic"),
+            NewItem("criteria", "Сегодня же", "urgency"),
+            NewItem("criteria", "Заказ потерян", "order_status"),
+        ]
         analysis.put_summary(
-            account.tenant_id, connection, row.id, text="Клиент спросил о заказе.", category="supply", items=[promise]
+            account.tenant_id, connection, row.id, text="Клиент спросил о заказе.", category="supply", items=items
+        )
+        analysis.put_qc(
+            account.tenant_id,
+            connection,
+            row.id,
+            scenario_code="existing_case",
+            score_pct=50.0,
+            comment=None,
+            status="partial",
+            criteria=[
+                CriterionResult("greeting", "binary", True, "Здравствуйте"),
+                CriterionResult("verification_done", "binary", None, state="not_applicable"),
+                CriterionResult("tone_of_voice", "numeric", 0.84),
+                CriterionResult("thanks", "binary", None, state="undecided"),
+                CriterionResult("farewell", "binary", False),
+            ],
         )
     return row.id
 
 
-def export(account: Account, call: str, kind: str) -> bytes:
-    answer = account.get(f"{PATH}/{call}/export", params={"format": kind})
+def export(account: Account, call: str, kind: str, **query: str) -> bytes:
+    answer = account.get(f"{PATH}/{call}/export", params={"format": kind, **query})
     assert answer.status_code == 200, answer.text
     assert re.search(rf'^attachment; filename="call-2026-03-04-\d{{4}}\.{kind}"', answer.headers["content-disposition"])
     return answer.content
@@ -62,10 +84,88 @@ def export(account: Account, call: str, kind: str) -> bytes:
 
 def test_text_has_the_analysis_and_who_said_what(account: Account) -> None:
     text = export(account, add_call(account), "txt").decode()
-    for part in ("crm-1", "Анна <i>", "Клиент спросил о заказе.", "Перезвонить", "2026-03-06"):
+    for part in ("crm-1", "Анна <i>", "Клиент спросил о заказе."):
         assert part in text, part
     assert "[0:00] Анна <i>: Здравствуйте, где мой заказ?" in text
     assert f"[1:01] SPEAKER_01: {HOSTILE}" in text
+
+
+def section(text: str, heading: str) -> list[str]:
+    lines = text.splitlines()
+    at = lines.index(heading) + 1
+    return lines[at : lines.index("", at)]
+
+
+def test_facts_stand_under_their_names_and_each_once(account: Account) -> None:
+    text = export(account, add_call(account), "txt").decode()
+    assert section(text, "ФАКТЫ") == ["• Тема, статус заказа: Заказ потерян", "• Срочность: Сегодня же"]
+
+
+def test_days_are_written_as_people_read_them_in_the_accounts_time_zone(account: Account) -> None:
+    assert account.request("PATCH", "/public/v1/settings", json={"time_zone": "Asia/Yekaterinburg"}).is_success
+    call = add_call(account)
+    text = export(account, call, "txt").decode()
+    assert text.startswith("Звонок, входящий, 4 марта 2026, 14:00, 1:05\n")
+    assert section(text, "ОБЕЩАНО") == [
+        "• Перезвонить (до 6 марта 2026)",
+        "• Найти заказ (до 12 ноября 2026, 15:00)",
+    ]
+    assert account.request("PATCH", "/public/v1/settings", json={"time_zone": "UTC"}).is_success
+    assert "до 12 ноября 2026, 10:00" in export(account, call, "txt").decode()
+
+
+def test_the_criteria_stand_with_their_results_and_words(account: Account) -> None:
+    text = export(account, add_call(account), "txt").decode()
+    assert section(text, "КАЧЕСТВО") == [
+        "Обращение по открытому вопросу",
+        "• Прощание: не выполнено",
+        "• Благодарность: не удалось решить",
+        "• Приветствие: выполнено — «Здравствуйте»",
+        "• Тон: 0,8",
+        "Здесь не применимо: Клиент проверен",
+    ]
+
+
+def test_headings_and_names_are_in_the_language_that_is_asked_for(account: Account) -> None:
+    scenario = {"code": "existing_case", "name": "Наши заказы", "criteria": [{"code": "greeting", "name": "Привет"}]}
+    assert account.request("PUT", "/public/v1/qc/scenarios", json={"items": [scenario]}).is_success
+    call = add_call(account)
+    text = export(account, call, "txt", language="en").decode()
+    assert text.startswith("Call, incoming, 4 March 2026, 12:00, 1:05\nRecord: crm-1\nCategory: Orders and delivery\n")
+    assert section(text, "PROMISED")[1] == "• Найти заказ (by 12 November 2026, 13:00)"
+    assert section(text, "FACTS")[0] == "• Topic, order status: Заказ потерян"
+    # What an account words itself is in its own words.
+    assert section(text, "QUALITY") == [
+        "Наши заказы",
+        "• Farewell: not met",
+        "• Thanks: could not be decided",
+        "• Привет: met — “Здравствуйте”",
+        "• Tone of voice: 0.8",
+        "Does not apply here: Client verified",
+    ]
+    assert export(account, call, "json", language="en") == export(account, call, "json")
+    refused = account.get(f"{PATH}/{call}/export", params={"format": "txt", "language": "de"})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "language")
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("Счёт <b>12</b>", ["Тема: Счёт <b>12</b>", "Запись: mail-1"]), ("mail-1", ["Запись: mail-1"])],
+    ids=["subject", "none"],
+)
+def test_a_mail_has_its_subject(account: Account, title: str, shown: list[str]) -> None:
+    with account.server.database.write() as connection:
+        mail = communications.create(
+            account.tenant_id,
+            connection,
+            kind="email",
+            channel_type="email",
+            occured_at=AT,
+            title=title,
+            request_record_id="mail-1",
+        )
+    lines = account.get(f"{PATH}/{mail.id}/export", params={"format": "txt"}).text.splitlines()
+    assert lines[: lines.index("")] == ["Письма, 4 марта 2026, 12:00", *shown]
 
 
 def test_subtitles_are_numbered_and_never_overlap_a_blank_line(account: Account) -> None:
@@ -78,7 +178,14 @@ def test_subtitles_are_numbered_and_never_overlap_a_blank_line(account: Account)
 def test_a_pdf_shows_cyrillic_and_takes_no_text_for_markup(account: Account) -> None:
     document = pypdfium2.PdfDocument(export(account, add_call(account), "pdf"))
     text = "".join(page.get_textpage().get_text_bounded() for page in document)
-    for part in ("Здравствуйте, где мой заказ?", "Клиент спросил о заказе.", "<script>alert(1)</script>", "Анна <i>"):
+    for part in (
+        "Здравствуйте, где мой заказ?",
+        "Клиент спросил о заказе.",
+        "<script>alert(1)</script>",
+        "Анна <i>",
+        "Найти заказ (до 12 ноября 2026, 13:00)",
+        "Приветствие: выполнено — «Здравствуйте»",
+    ):
         assert part in text, part
 
 

@@ -175,6 +175,17 @@ def test_what_is_wrong_is_refused_by_its_place_and_changes_nothing(
     assert read(account) == before
 
 
+def test_what_was_changed_or_taken_out_can_be_read_as_it_was(account: Account) -> None:
+    before = read(account)
+    replaced(account, {"items": [{"code": "complaint", "name": "Mine", "criteria": []}], "company": {"names": ["Owl"]}})
+    defaults = get_described(account, PATH, defaults="true")
+    assert defaults == before
+    assert {each["code"] for item in defaults["items"] for each in item["criteria"]} == set(CRITERIA)
+    assert replaced(account, defaults) == before
+    refused = account.get(PATH, params={"defaults": "some"})
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "defaults")
+
+
 def test_a_change_is_in_the_audit_log(account: Account) -> None:
     replaced(account, {"items": [{"code": "retention"}, {"code": "complaint", "enabled": False}]})
     entry = account.get("/public/v1/audit").json()["items"][0]

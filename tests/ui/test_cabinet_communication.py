@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from store import analysis, deliveries
-from store.analysis import CriterionResult
+from store.analysis import CriterionResult, NewItem
 from store.ids import new_id
 from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, add_talk, promise
@@ -87,6 +87,31 @@ def test_a_quotation_leads_to_the_turn_that_it_was_found_in(account: Account, op
         expect(page.locator(f"#item-{idx}")).to_be_focused()
 
 
+def test_facts_stand_under_their_names_and_each_once(account: Account, open_cabinet: OpenCabinet) -> None:
+    call = add_call(account)
+    quoted = {"quote": SAID[1], "idx": 1}
+    with account.server.database.write() as connection:
+        facts = [
+            NewItem("criteria", "The lamp is broken", "topic", quoted),
+            NewItem("criteria", SAID[2], "next_touch_at", {"quote": SAID[2], "idx": 2}),
+            NewItem("criteria", "The lamp is broken", "severity", quoted),
+            NewItem("criteria", "Of a key that left the catalog", "lamp_state"),
+        ]
+        analysis.put_summary(account.tenant_id, connection, call, text="A lamp.", category="complaint", items=facts)
+    page = open_cabinet(account, f"/communications/{call}")
+    shown = page.locator("section", has=page.get_by_role("heading", name="Facts")).get_by_role("listitem")
+    expect(shown).to_have_text(
+        [
+            f"Topic, severity: The lamp is broken“{SAID[1]}”",
+            f"Next contact: {SAID[2]}",
+            "lamp state: Of a key that left the catalog",
+        ]
+    )
+    assert findings(page) == []
+    page.get_by_role("button", name=f"Next contact: {SAID[2]}").click()
+    expect(page.locator("#item-2")).to_be_focused()
+
+
 def test_text_and_speakers_are_corrected_and_the_history_tells(account: Account, open_cabinet: OpenCabinet) -> None:
     call = add_call(account)
     page = open_cabinet(account, f"/communications/{call}")
@@ -123,6 +148,17 @@ def test_a_communication_is_deleted_after_a_question(account: Account, open_cabi
     expect(page).to_have_url(re.compile("/cabinet/communications$"))
     expect(page.get_by_text("Разговоров пока нет")).to_be_visible(timeout=WAIT_MS)
     assert account.get("/public/v1/communications", params={"id": call}).status_code == 404
+
+
+@pytest.mark.parametrize(("language", "button", "begins"), [("en", "Download", "Call,"), ("ru", "Скачать", "Звонок,")])
+def test_it_is_downloaded_in_the_language_that_is_read(
+    account: Account, open_cabinet: OpenCabinet, language: str, button: str, begins: str
+) -> None:
+    page = open_cabinet(account, f"/communications/{add_call(account)}", language=language)
+    page.get_by_role("button", name=button).click()
+    with page.expect_download() as downloaded:
+        page.get_by_role("menuitem", name=".txt").click()
+    assert downloaded.value.path().read_text(encoding="utf-8").startswith(begins)
 
 
 def test_messages_of_a_chat_stand_as_text(account: Account, open_cabinet: OpenCabinet) -> None:

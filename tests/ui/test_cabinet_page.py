@@ -7,16 +7,31 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from bench.bulk import fill_documents
+from bench.cabinet import paths_of
+from bench.cabinet_data import fill_surroundings
+from bench.mcp_data import Company, fill
 from store import accounts
 from store.ids import new_id
 from tests.support.server import Account, RunningServer
 from tests.ui.cabinet import OpenCabinet, session_link
 from tests.ui.cabinet import open_cabinet as open_cabinet
+from tests.ui.communications import add_call
 from tests.ui.conftest import NARROW, PHONE, findings, width_over
 from tests.ui.test_checkout_page import OpenAt
 from tests.ui.test_checkout_page import open_at as open_at
 
 pytestmark = pytest.mark.browser
+# Once what a script draws, as a waveform is, has taken the window's new size.
+WIDTH_OVER_AT_LAST = """() => new Promise((tell) => {
+  const { documentElement: root } = document, ends = performance.now() + 5000;
+  const look = () => {
+    const over = root.scrollWidth - root.clientWidth;
+    if (over === 0 || performance.now() > ends) tell(over);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 
 
 @pytest.fixture
@@ -136,3 +151,37 @@ def test_phones_need_no_sideways_scrolling(
     page = open_cabinet(account, viewport=viewport)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert width_over(page) == 0
+
+
+def paths_to(account: Account, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The cabinet's pages with something on each."""
+    monkeypatch.setattr("bench.cabinet_data.CAMERA_EVENTS", 60)
+    monkeypatch.setattr("bench.cabinet_data.AUDITED", 60)
+    database, tenant_id = account.server.database, account.tenant_id
+    company = Company(communications=80, clients=12, staff=5, days=20, long_call_turns=12)
+    filled = fill(database, tenant_id, company)
+    space_id, document_ids = fill_documents(database, tenant_id, count=12)
+    around = fill_surroundings(database, tenant_id, account.chat_id, filled, company)
+    account.call_tool("search_communications")
+    more = [f"/communications/{add_call(account)}", "/?from=2026-01-01&to=2026-01-31", f"/chats/{around.chat_id}"]
+    more += [f"/knowledge/{space_id}?tab={tab}" for tab in ("search", "tests")]
+    return [*more, "/settings/audit?of=tools", *paths_of(filled, around, space_id, document_ids[0])]
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+def test_no_page_needs_sideways_scrolling_on_a_narrow_phone(
+    client: Account, open_cabinet: OpenCabinet, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    paths = paths_to(client, monkeypatch)
+    page = open_cabinet(client, viewport=NARROW, language=language)
+    too_wide = []
+    for path in paths:
+        page.goto(f"{client.server.url}/cabinet{path}")
+        # A camera's pages ask again and again.
+        page.wait_for_load_state("load" if path.startswith("/cameras") else "networkidle")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        for width in (320, 360):
+            page.set_viewport_size({"width": width, "height": 640})
+            if over := page.evaluate(WIDTH_OVER_AT_LAST):
+                too_wide.append((path, width, over))
+    assert too_wide == []

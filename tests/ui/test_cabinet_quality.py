@@ -16,9 +16,10 @@ from tests.support.server import Account
 from tests.support.talks import ANNA, BORIS, Talk, add_talk
 from tests.ui.cabinet import OpenCabinet
 from tests.ui.cabinet import open_cabinet as open_cabinet
-from tests.ui.conftest import PHONE, findings, width_over
+from tests.ui.conftest import DESKTOP, PHONE, findings, width_over
 
 pytestmark = pytest.mark.browser
+SCENARIOS = "/public/v1/qc/scenarios"
 SAID = [
     ("SPEAKER_00", "Good day, Daisy company, my name is Boris, how can I help you?"),
     ("SPEAKER_01", "Hello, my coffee machine is leaking since yesterday evening."),
@@ -79,10 +80,58 @@ def test_scenarios_are_edited_tried_and_saved(account: Account, open_cabinet: Op
     assert findings(page) == []
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("There are unsaved changes")).to_have_count(0)
-    items = account.get("/public/v1/qc/scenarios").json()["items"]
+    items = account.get(SCENARIOS).json()["items"]
     assert [(item["code"], item["name"]) for item in items if item["enabled"]] == [
         ("base_etiquette", "Our <b>manners</b>")
     ]
+
+
+def test_what_was_taken_out_or_reworded_can_be_got_back(account: Account, open_cabinet: OpenCabinet) -> None:
+    before = account.get(SCENARIOS).json()
+    bare = [{"code": item["code"], "name": "Ours", "criteria": [{"code": "greeting"}]} for item in before["items"]]
+    changed = {"items": bare, "company": {"contacts": ["help@shop.example"]}}
+    assert account.request("PUT", SCENARIOS, json=changed).status_code == 200
+    page = open_cabinet(account, "/quality/scenarios")
+    first = page.get_by_role("listitem").filter(has=page.get_by_role("switch")).first
+    first.get_by_role("button", expanded=False).click()
+    first.get_by_role("combobox", name="Add a criterion").click()
+    expect(page.get_by_role("option")).to_have_count(19)
+    page.get_by_role("option", name="Прощание").click()
+    expect(first.get_by_role("button", name="Remove: Прощание")).to_be_visible()
+    first.get_by_role("switch", name="Use: Ours").press("Space")
+    first.get_by_role("button", name="Restore the defaults: Ours").click()
+    expect(first.get_by_role("textbox", name="Name", exact=True)).to_have_value("Новое обращение")
+    expect(first.get_by_role("button", name=re.compile("^Remove"))).to_have_count(14)
+    expect(first.get_by_role("button", name=re.compile("^Restore"))).to_have_count(0)
+    expect(first.get_by_role("switch", name="Use: Новое обращение")).not_to_be_checked()
+    assert findings(page) == []
+    page.get_by_role("button", name="Restore the defaults of all").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Nothing is saved")
+    assert findings(page) == []
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("There are unsaved changes")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Restore"))).to_have_count(0)
+    after = account.get(SCENARIOS).json()
+    assert (after["items"], after["company"]["contacts"]) == (before["items"], ["help@shop.example"])
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_all_of_a_scenarios_head_opens_it(
+    account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
+) -> None:
+    page = open_cabinet(account, "/quality/scenarios", viewport=viewport)
+    first = page.get_by_role("listitem").filter(has=page.get_by_role("switch")).first
+    head = first.locator(":scope > div").first
+    box = head.bounding_box()
+    assert box is not None
+    head.click(position={"x": box["width"] - 20, "y": box["height"] / 2})  # its chevron
+    expect(first.get_by_role("textbox", name="Name", exact=True)).to_be_visible()
+    head.click(position={"x": box["width"] / 2, "y": 2})
+    expect(first.get_by_role("textbox", name="Name", exact=True)).to_have_count(0)
+    first.get_by_role("button", name="Move down:").click()
+    expect(first.get_by_role("textbox", name="Name", exact=True)).to_have_count(0)
+    expect(first).not_to_contain_text("Новое обращение")
 
 
 def test_a_conversation_to_judge_is_found_by_its_words(account: Account, open_cabinet: OpenCabinet) -> None:

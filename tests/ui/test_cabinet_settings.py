@@ -125,6 +125,26 @@ def test_a_person_is_invited_given_a_role_and_removed(
     expect(page.get_by_text("anna@shop.example")).to_have_count(0)
 
 
+def test_who_is_here_has_signed_in_however_they_came(client: Account, open_cabinet: OpenCabinet) -> None:
+    invited = add_operator(client, "viewer")
+    page = opened(open_cabinet(client, "/settings/people"), "People and roles")
+    main = page.get_by_role("main")
+    expect(main.get_by_text("here now")).to_have_count(1)
+    expect(main.get_by_text("you", exact=True)).to_have_count(1)
+    # That is said of the other one alone.
+    expect(main.get_by_text("invited", exact=True)).to_have_count(1)
+    expect(main.get_by_text("has not signed in yet")).to_have_text("has not signed in yet")
+    expect(main.get_by_text(invited.email)).to_be_visible()
+    page.context.clear_cookies()
+    page.goto(f"{client.server.url}/cabinet/enter?code={mailed_code(client, invited.email)}")
+    page.get_by_role("button").click()
+    page.wait_for_url("**/cabinet")
+    page.goto(f"{client.server.url}/cabinet/settings/people")
+    expect(main.get_by_text("here now")).to_have_count(1)
+    # The owner came by a link that names nobody.
+    expect(main.get_by_text("has not signed in yet")).to_have_count(1)
+
+
 def test_a_viewer_reads_the_settings_and_is_offered_nothing_else(client: Account, open_cabinet: OpenCabinet) -> None:
     viewer = add_operator(client, "viewer")
     page = open_cabinet(client)

@@ -66,7 +66,7 @@ HEADS = {
         "nothing": "There was no real conversation",
     },
 }
-_MONTHS = {
+MONTHS = {
     "ru": (
         "января",
         "февраля",
@@ -127,7 +127,7 @@ def until(deadline: str, words: str | None, said_at: datetime, language: str) ->
     The year only where it is another."""
     at = datetime.fromisoformat(deadline)
     in_english, limit = language == "en", words is None or bool(_LIMIT.search(plain(words)))
-    day = f"{at.day} {_MONTHS['en' if in_english else 'ru'][at.month - 1]}"
+    day = f"{at.day} {MONTHS['en' if in_english else 'ru'][at.month - 1]}"
     if at.year != said_at.year:
         day += f" {at.year}"
     if "T" not in deadline:
@@ -150,7 +150,7 @@ def continued(text: str, said: str) -> str:
 def names_day(text: str, deadline: str, language: str) -> bool:
     """Whether the words themselves give the day as a date, so that it need not be told again."""
     at = datetime.fromisoformat(deadline)
-    month = _MONTHS["en" if language == "en" else "ru"][at.month - 1][:3].lower()
+    month = MONTHS["en" if language == "en" else "ru"][at.month - 1][:3].lower()
     return bool(re.search(rf" {at.day}(?:го|st|nd|rd|th)? {month}| {month}\w* {at.day}(?:st|nd|rd|th)? ", plain(text)))
 
 

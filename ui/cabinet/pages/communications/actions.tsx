@@ -5,7 +5,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { ApiError, api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
-import { type Texts, useTexts } from "../../i18n/language";
+import { type Texts, useLanguage, useTexts } from "../../i18n/language";
 import { Confirm } from "../../parts/confirm";
 import { sayDone, sayFailed } from "../../parts/notify";
 import { useFailureText } from "../../parts/states";
@@ -74,6 +74,7 @@ const texts: Texts<{
 /** What can be done with a communication: taken along, analysed again, deleted. */
 export function Actions({ found }: { found: Details }) {
   const t = useTexts(texts);
+  const { language } = useLanguage();
   const said = useFailureText();
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -121,7 +122,7 @@ export function Actions({ found }: { found: Details }) {
             <Menu.Item
               key={each}
               component="a"
-              href={`/public/v1/communications/${found.id}/export?format=${each}`}
+              href={`/public/v1/communications/${found.id}/export?format=${each}&language=${language}`}
               download
             >
               {t.formats[each]}

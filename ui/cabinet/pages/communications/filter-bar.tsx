@@ -18,10 +18,10 @@ import { api, read } from "../../api/client";
 import { hasFeature } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { FILTER_NAMES, type FilterName, type FiltersInUse } from "./filters";
+import { keyNames, SIGNALS } from "./keys";
 import { CATEGORIES, CHANNELS, DIRECTIONS, KINDS, kindTexts, nameOf } from "./kinds";
 import { PersonSelect } from "./person-select";
 import { SavedViews } from "./saved-views";
-import { SIGNALS, signalNames } from "./signals";
 import { TONES, toneNames } from "./tones";
 
 /** What the API calls those that have no category. */
@@ -113,7 +113,7 @@ const texts: Texts<{
 export function FilterBar({ filters, change, replace }: FiltersInUse) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
-  const signals = useTexts(signalNames);
+  const signals = useTexts(keyNames);
   const tones = useTexts(toneNames);
   const [opened, { toggle }] = useDisclosure();
   const [typed, setTyped] = useState(filters.query ?? "");
@@ -250,7 +250,7 @@ type InForceProps = FiltersInUse & { scenarios: { value: string; label: string }
 function InForce({ filters, change, replace, scenarios }: InForceProps) {
   const t = useTexts(texts);
   const kinds = useTexts(kindTexts);
-  const signals: Record<string, string> = useTexts(signalNames);
+  const signals: Record<string, string> = useTexts(keyNames);
   const tones: Record<string, string> = useTexts(toneNames);
   const format = useFormat();
   const person = useQuery({

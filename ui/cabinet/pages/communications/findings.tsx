@@ -6,6 +6,7 @@ import { hasFeature } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Failure } from "../../parts/states";
+import { keyNames } from "./keys";
 import { type Details, type Finding, type Item, isOpen, nameOf } from "./kinds";
 import classes from "./page.module.css";
 import { Quote } from "./quote";
@@ -61,6 +62,7 @@ interface FindingsProps {
 /** Summary, promises, facts and what is remembered, each with the words it comes from. */
 export function Findings({ found, items, onShow }: FindingsProps) {
   const t = useTexts(texts);
+  const keys = useTexts(keyNames);
   const status = found.summary_generation_status;
   const learned = useQuery({
     queryKey: ["learned", found.id, found.memory_generation_status],
@@ -73,9 +75,12 @@ export function Findings({ found, items, onShow }: FindingsProps) {
       ),
   });
   const commitments = found.summary_items.filter((each) => each.item_type === "commitment");
-  const facts = found.summary_items.filter((each) => each.item_type === "criteria");
+  const facts = named(
+    found.summary_items.filter((each) => each.item_type === "criteria"),
+    keys,
+  );
   const names = new Map(found.speakers.map((person) => [person.id, nameOf(person)]));
-  const list = (title: string, all: Finding[]) =>
+  const list = (title: string, all: Named[]) =>
     all.length > 0 && (
       <Card title={title}>
         <ul className={classes.findings}>
@@ -119,8 +124,21 @@ export function Findings({ found, items, onShow }: FindingsProps) {
   );
 }
 
+type Named = Finding & { label?: string };
+
+/** Facts under the names of their keys; what stands under several of them is told once. */
+function named(facts: Named[], keys: Record<string, string>): Named[] {
+  const found = new Map<string, Named>();
+  for (const fact of facts) {
+    const name = fact.subtype ? (keys[fact.subtype] ?? fact.subtype.replaceAll("_", " ")) : "";
+    const { label, ...first } = found.get(fact.content) ?? fact;
+    found.set(fact.content, { ...first, label: label && name ? `${label}, ${name.toLowerCase()}` : label || name });
+  }
+  return [...found.values()];
+}
+
 interface OneProps {
-  finding: Finding;
+  finding: Named;
   items: Item[];
   names: Map<string, string>;
   onShow: (idx: number) => void;
@@ -136,14 +154,24 @@ function One({ finding, items, names, onShow }: OneProps) {
   const deadline = typeof meta.deadline === "string" ? meta.deadline : "";
   const day = /^\d{4}-\d{2}-\d{2}$/.test(deadline) ? format.date(deadline) : deadline ? format.moment(deadline) : "";
   const name = finding.speaker_id ? names.get(finding.speaker_id) : "";
+  const content = (
+    <>
+      {finding.label && (
+        <Text span inherit fw={600}>
+          {finding.label}:{" "}
+        </Text>
+      )}
+      {finding.content}
+    </>
+  );
   const isSaid = quote && quote.replace(/[.!?…]$/, "") !== finding.content.replace(/[.!?…]$/, "");
   return (
     <li>
       {isSaid || idx === null ? (
-        <Text size="sm">{finding.content}</Text>
+        <Text size="sm">{content}</Text>
       ) : (
         <Anchor component="button" type="button" size="sm" ta="start" c="inherit" onClick={() => onShow(idx)}>
-          {finding.content}
+          {content}
         </Anchor>
       )}
       {(day || name) && (

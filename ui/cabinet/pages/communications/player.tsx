@@ -98,7 +98,7 @@ export function Player({ found, items, voices, player }: PlayerProps) {
         shown={t.of(now, all)}
         onSeek={(to) => player.seek(to)}
       />
-      <Group gap="sm" mt="xs" justify="space-between" wrap="nowrap">
+      <Group gap="xs" mt="xs" justify="space-between">
         <Group gap={6} wrap="nowrap">
           <Tooltip label={t.keys} openDelay={600} multiline maw={260}>
             <ActionIcon
@@ -128,6 +128,7 @@ export function Player({ found, items, voices, player }: PlayerProps) {
         <Select
           size="xs"
           w={84}
+          ms="auto"
           aria-label={t.speed}
           allowDeselect={false}
           data={SPEEDS.map((speed) => ({ value: String(speed), label: `${format.number(speed, 2)}×` }))}

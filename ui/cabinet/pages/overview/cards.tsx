@@ -5,8 +5,8 @@ import { session } from "../../app/session";
 import { type Texts, useFormat, useTexts } from "../../i18n/language";
 import { Card } from "../../parts/card";
 import { Loaded, Waiting } from "../../parts/states";
+import { keyNames } from "../communications/keys";
 import { categoryName, kindTexts } from "../communications/kinds";
-import { signalNames } from "../communications/signals";
 import classes from "./overview.module.css";
 import { listPath, type Period } from "./period";
 import { type Metrics, useBalance, usePromises, useSignals, useStreams } from "./queries";
@@ -193,7 +193,7 @@ export function PromisesCard() {
 export function SignalsCard({ period }: { period: Period }) {
   const t = useTexts(texts);
   const format = useFormat();
-  const names: Record<string, string> = useTexts(signalNames);
+  const names: Record<string, string> = useTexts(keyNames);
   const signals = useSignals(period);
   return (
     <Card title={t.signals}>

@@ -17,7 +17,7 @@ export function replaced<T>(items: readonly T[], at: number, item: T): T[] {
   return items.map((each, index) => (index === at ? item : each));
 }
 
-/** Every criterion that any scenario has: what can be added to another one. */
+/** Every criterion that any scenario has, as the first one words it: what can be added to another one. */
 export function catalogOf(scenarios: readonly Scenario[]): Criterion[] {
   const found = new Map<string, Criterion>();
   for (const scenario of scenarios) {
@@ -27,6 +27,12 @@ export function catalogOf(scenarios: readonly Scenario[]): Criterion[] {
   }
   return [...found.values()].sort((one, other) => one.name.localeCompare(other.name));
 }
+
+/** The scenario in the catalog's own words and with its own criteria; on or off as it is. */
+export const restored = (scenario: Scenario, original: Scenario): Scenario => ({
+  ...original,
+  enabled: scenario.enabled,
+});
 
 export function bodyOf(draft: Scenarios): ScenariosBody {
   return {
@@ -46,4 +52,4 @@ export function bodyOf(draft: Scenarios): ScenariosBody {
   };
 }
 
-export const isSame = (one: Scenarios, other: Scenarios) => JSON.stringify(one) === JSON.stringify(other);
+export const isSame = <T>(one: T, other: T) => JSON.stringify(one) === JSON.stringify(other);

@@ -18,6 +18,11 @@ export const texts: Texts<{
   remove: (name: string) => string;
   add: string;
   numeric: string;
+  restore: string;
+  restoreOne: string;
+  restoreAll: string;
+  sureRestore: string;
+  restoreText: string;
   company: string;
   companyText: string;
   names: string;
@@ -65,6 +70,12 @@ export const texts: Texts<{
     remove: (name) => `Remove: ${name}`,
     add: "Add a criterion",
     numeric: "number",
+    restore: "Restore",
+    restoreOne: "Restore the defaults",
+    restoreAll: "Restore the defaults of all",
+    sureRestore: "Restore the defaults of all scenarios?",
+    restoreText:
+      "Every scenario is on, in the order, the words and with the criteria that Parley comes with. What you say of your company stays. Nothing is saved until you press “Save”.",
     company: "Your company",
     companyText: "What the criteria about the company's name, contacts and notices are compared with.",
     names: "What it calls itself",
@@ -112,6 +123,12 @@ export const texts: Texts<{
     remove: (name) => `Убрать: ${name}`,
     add: "Добавить критерий",
     numeric: "число",
+    restore: "Вернуть",
+    restoreOne: "Вернуть исходный вид",
+    restoreAll: "Вернуть всем исходный вид",
+    sureRestore: "Вернуть всем сценариям исходный вид?",
+    restoreText:
+      "Все сценарии включатся, а их порядок, слова и критерии станут такими, какими были сначала. То, что сказано о компании, останется. Пока вы не нажали «Сохранить», ничего не сохраняется.",
     company: "Ваша компания",
     companyText: "С этим сверяются критерии о названии, контактах и уведомлениях.",
     names: "Как она себя называет",

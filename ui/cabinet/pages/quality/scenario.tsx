@@ -1,6 +1,7 @@
 import {
   ActionIcon,
   Badge,
+  Button,
   Collapse,
   Group,
   Select,
@@ -11,10 +12,10 @@ import {
   TextInput,
   UnstyledButton,
 } from "@mantine/core";
-import { IconArrowDown, IconArrowUp, IconChevronDown, IconPencil, IconX } from "@tabler/icons-react";
+import { IconArrowDown, IconArrowUp, IconChevronDown, IconPencil, IconRestore, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { useFormat, useTexts } from "../../i18n/language";
-import { type Criterion, moved, replaced, type Scenario } from "./draft";
+import { type Criterion, isSame, moved, replaced, restored, type Scenario } from "./draft";
 import { texts } from "./editor-texts";
 import classes from "./quality.module.css";
 
@@ -44,12 +45,14 @@ function Move({ name, isFirst, isLast, onMove }: MoveProps) {
 
 interface ScenarioProps extends Omit<MoveProps, "name"> {
   scenario: Scenario;
+  /** As the catalog has it, where that is known. */
+  original: Scenario | null;
   catalog: Criterion[];
   onChange: (scenario: Scenario) => void;
 }
 
 /** One scenario: its place, whether it is on, and under its name all that can be changed of it. */
-export function ScenarioCard({ scenario, catalog, isFirst, isLast, onMove, onChange }: ScenarioProps) {
+export function ScenarioCard({ scenario, original, catalog, isFirst, isLast, onMove, onChange }: ScenarioProps) {
   const t = useTexts(texts);
   const format = useFormat();
   const [opened, setOpened] = useState(false);
@@ -128,6 +131,18 @@ export function ScenarioCard({ scenario, catalog, isFirst, isLast, onMove, onCha
                 />
               )}
             </div>
+            {original && !isSame(scenario, restored(scenario, original)) && (
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                style={{ alignSelf: "flex-start" }}
+                aria-label={`${t.restoreOne}: ${scenario.name}`}
+                leftSection={<IconRestore size={16} aria-hidden />}
+                onClick={() => onChange(restored(scenario, original))}
+              >
+                {t.restoreOne}
+              </Button>
+            )}
           </Stack>
         )}
       </Collapse>
@@ -153,7 +168,7 @@ function CriterionLine({ criterion, isFirst, isLast, onMove, onChange, onRemove 
         checked={criterion.enabled}
         onChange={(event) => onChange({ ...criterion, enabled: event.target.checked })}
       />
-      <div style={{ flex: 1, minInlineSize: 0 }}>
+      <div className={classes.asked}>
         <Group gap={6}>
           <Text size="sm">{criterion.name}</Text>
           {criterion.value_type === "numeric" && (

@@ -1,11 +1,13 @@
 import { Button, Grid, Group, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconRestore } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, read } from "../../api/client";
 import { mayAct } from "../../app/session";
 import { useTexts } from "../../i18n/language";
 import { Back } from "../../parts/back";
-import { useSayFailure } from "../../parts/confirm";
+import { Confirm, useSayFailure } from "../../parts/confirm";
 import { sayDone } from "../../parts/notify";
 import { Page } from "../../parts/page";
 import { Loaded, Waiting } from "../../parts/states";
@@ -41,6 +43,13 @@ function Editor({ stored }: { stored: Scenarios }) {
   const client = useQueryClient();
   const sayFailure = useSayFailure();
   const [draft, setDraft] = useState(stored);
+  const [asksRestore, restore] = useDisclosure();
+  const defaults = useQuery({
+    queryKey: [...KEY, "defaults"],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => read(api.GET("/public/v1/qc/scenarios", { params: { query: { defaults: true } } })),
+  });
+  const originals = defaults.data?.items ?? [];
   const isChanged = !isSame(draft, stored);
   const mayEdit = mayAct("operator");
   const save = useMutation({
@@ -55,6 +64,19 @@ function Editor({ stored }: { stored: Scenarios }) {
   return (
     <>
       <UnsavedGuard isChanged={isChanged} />
+      <Confirm
+        opened={asksRestore}
+        onClose={restore.close}
+        title={t.sureRestore}
+        action={t.restore}
+        danger={false}
+        onConfirm={() => {
+          setDraft({ ...draft, items: originals });
+          restore.close();
+        }}
+      >
+        {t.restoreText}
+      </Confirm>
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, lg: 7 }}>
           <Stack gap="md">
@@ -69,7 +91,8 @@ function Editor({ stored }: { stored: Scenarios }) {
                   <ScenarioCard
                     key={scenario.code}
                     scenario={scenario}
-                    catalog={catalogOf(draft.items)}
+                    original={originals.find((each) => each.code === scenario.code) ?? null}
+                    catalog={catalogOf([...originals, ...draft.items])}
                     isFirst={at === 0}
                     isLast={at === draft.items.length - 1}
                     onMove={(by) => setDraft({ ...draft, items: moved(draft.items, at, by) })}
@@ -77,6 +100,17 @@ function Editor({ stored }: { stored: Scenarios }) {
                   />
                 ))}
               </Stack>
+              {defaults.data && !isSame(draft.items, originals) && (
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  mt="xs"
+                  leftSection={<IconRestore size={16} aria-hidden />}
+                  onClick={restore.open}
+                >
+                  {t.restoreAll}
+                </Button>
+              )}
               <CompanyCard company={draft.company} onChange={(company) => setDraft({ ...draft, company })} />
             </fieldset>
             {isChanged && (

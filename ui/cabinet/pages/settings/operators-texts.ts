@@ -13,6 +13,7 @@ interface People {
   you: string;
   invited: string;
   notYet: string;
+  here: string;
   seen: string;
   more: string;
   inviteAgain: string;
@@ -52,6 +53,7 @@ export const texts: Texts<People> = {
     you: "you",
     invited: "invited",
     notYet: "has not signed in yet",
+    here: "here now",
     seen: "signed in",
     more: "More",
     inviteAgain: "Send the invitation again",
@@ -89,6 +91,7 @@ export const texts: Texts<People> = {
     you: "это вы",
     invited: "приглашение",
     notYet: "ещё не входил(а)",
+    here: "сейчас здесь",
     seen: "вход",
     more: "Ещё",
     inviteAgain: "Отправить приглашение ещё раз",

@@ -99,6 +99,7 @@ function PersonLine({ person }: { person: Operator }) {
     onSettled: () => setAsking(false),
   });
   const isOwner = mayAct("owner");
+  const isYou = person.email === session.person.email;
   const called = person.name ?? person.email;
   return (
     <Group className={classes.line ?? ""} justify="space-between" gap="sm">
@@ -107,12 +108,12 @@ function PersonLine({ person }: { person: Operator }) {
           <Text fw={600} size="sm">
             {called}
           </Text>
-          {person.email === session.person.email && (
+          {isYou && (
             <Badge variant="light" tt="none">
               {t.you}
             </Badge>
           )}
-          {!person.seen_at && (
+          {!person.seen_at && !isYou && (
             <Badge variant="light" color="gray" tt="none">
               {t.invited}
             </Badge>
@@ -120,7 +121,8 @@ function PersonLine({ person }: { person: Operator }) {
         </Group>
         <Text size="sm" c="dimmed">
           {person.name && `${person.email} · `}
-          {person.seen_at ? `${t.seen} ${ago(person.seen_at)}` : t.notYet}
+          {/* A link that the server printed or your system asked for lets in without a mail, and counts as no sign-in. */}
+          {isYou ? t.here : person.seen_at ? `${t.seen} ${ago(person.seen_at)}` : t.notYet}
         </Text>
       </Stack>
       <Group gap="xs" wrap="nowrap">
