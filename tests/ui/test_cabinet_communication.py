@@ -28,6 +28,8 @@ def test_a_call_is_read_and_heard_with_its_words_lit(
     assert (findings(page), width_over(page)) == ([], 0)
     position = page.get_by_role("slider", name="Position in the recording")
     expect(position).to_have_attribute("aria-valuemax", "30")
+    for time in ("0:00", "0:10", "0:20"):  # as lists of buttons have it, whichever turn each belongs to
+        expect(page.get_by_role("button", name=f"Correct: {time}", exact=True)).to_have_count(1)
     page.get_by_role("button", name="Listen from 0:10").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.locator("#item-1 mark")).to_have_text(re.compile("gravelmoth|lamp|arrived|broken"))

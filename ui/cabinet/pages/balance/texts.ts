@@ -166,7 +166,7 @@ const products: Texts<Record<string, string>> = {
   ru: {
     transcription: "Распознавание речи",
     chat: "Ответы чатов",
-    summary: "Саммари",
+    summary: "Резюме",
     qc: "Контроль качества",
     memory: "Память о людях",
     vision: "Камеры",

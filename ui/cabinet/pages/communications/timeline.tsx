@@ -132,7 +132,12 @@ const Turn = memo(function Turn(props: TurnProps) {
             </time>
           ))}
         {mayAct("operator") && (
-          <button type="button" className={classes.edit} onClick={() => onEdit(item.idx)}>
+          <button
+            type="button"
+            className={classes.edit}
+            aria-label={time ? `${t.edit}: ${time}` : undefined}
+            onClick={() => onEdit(item.idx)}
+          >
             {t.edit}
           </button>
         )}
