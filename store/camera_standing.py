@@ -75,17 +75,20 @@ def judge(connection: Connection, *, every_s: float, lease_s: float) -> int:
     # What comes from the future was written before the clock was set back.
     is_due = sa.or_(table.made_at <= ago(connection, every_s), table.made_at > ago(connection, -every_s))
     due = sa.select(table.id).where(is_due).with_for_update(skip_locked=True)
-    if connection.execute(due).first() is None:
-        # An insert would wait for whoever changes the row, if only to find it there.
-        if connection.execute(sa.select(table.id)).first() is not None:
-            return 0
-        at = ago(connection, 0.0)
-        first = {"id": _ROW, "made_at": at, "holds_until": at, "streams": 0, "free": 0, "places": 0}
-        if not insert_ignoring(connection, camera_tally, first):
-            return 0
+    if connection.execute(due).first() is None and not _made_first(connection):
+        return 0
     changed = _judge_all(connection)
     _count(connection, lease_s)
     return changed
+
+
+def _made_first(connection: Connection) -> bool:
+    """Asked before it is written: an insert that finds the row in another's transaction waits for that to end."""
+    if connection.execute(sa.select(camera_tally.c.id)).first() is not None:
+        return False
+    at = ago(connection, 0.0)
+    first = {"id": _ROW, "made_at": at, "holds_until": at, "streams": 0, "free": 0, "places": 0}
+    return insert_ignoring(connection, camera_tally, first)
 
 
 def _judge_all(connection: Connection) -> int:

@@ -60,7 +60,8 @@ def test_the_official_client_lists_and_reads_by_every_newer_version(account: Acc
         f"parley://communications/{call}", f"parley://documents/{document.id}", f"parley://people/{person}"
     }  # fmt: skip
     assert [each.uri_template for each in templates] == [
-        f"parley://{kind}/{{id}}{{?from}}" for kind in ("communications", "documents", "people", "cameras")
+        *(f"parley://{kind}/{{id}}{{?from}}" for kind in ("communications", "documents", "people", "cameras")),
+        "parley://camera-events{?from,to,scenario,type,text,stream_id,cursor}",
     ]
     resource, text = found[f"parley://communications/{call}"]
     assert (resource.mime_type, resource.size) == ("text/markdown", len("Здравствуйте".encode()))
