@@ -98,6 +98,12 @@ def parse_url(url: str) -> httpx2.URL:
     return parsed
 
 
+def without_path(url: str) -> str:
+    """What may be shown of a URL whose path and query may be a secret between the account and its receiver."""
+    whose, *rest = re.split(r"(?<=[^:/])[/?#]", url, maxsplit=1)
+    return f"{whose}/…" if any(rest) else url
+
+
 def _check_host(host: str) -> None:
     """Names and plain addresses; the forms of IPv4 that only a resolver understands (2130706433, 0x7f.1) are none."""
     if ":" in host:

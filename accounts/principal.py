@@ -50,9 +50,13 @@ class Principal:
         """A key may do what an owner may."""
         return self.session.role if self.key is None and self.session is not None else OWNER
 
+    def has_role(self, role: str) -> bool:
+        """Or a greater one: viewer, operator, owner."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
     def require_role(self, role: str) -> None:
-        """Raises NotPermitted role_not_allowed for who has less than that role: viewer, operator, owner."""
-        if ROLES.index(self.role) < ROLES.index(role):
+        """Raises NotPermitted role_not_allowed for who has less than that role."""
+        if not self.has_role(role):
             raise NotPermitted(f"This needs the role {role}; yours is {self.role}.", code="role_not_allowed")
 
     def require_active(self) -> None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from accounts import clients
 from accounts.origins import MAX_ORIGINS, normal_origins
-from accounts.outbound import check_url
+from accounts.outbound import check_url, without_path
 from api.deliveries import probe
 from api.fields import Moment, UtcTime, left_out
 from api.http import Body, Call, NoInput, Operation
@@ -19,6 +19,7 @@ from store import accounts, audit
 from store.accounts import ApiKey, Tenant
 from store.database import Database, now
 from store.errors import InvalidRequest
+from store.operators import OWNER
 
 MAX_RETENTION_DAYS = 36_500
 AUDIT_KEPT_DAYS = 400
@@ -33,8 +34,9 @@ class AccountSettings(BaseModel):
     """`name` is what the account is called in the cabinet. `retention` is in days, null keeps everything for good;
     `audio_retention`, in days, is of recordings and sound in messages, whose texts stay, null keeps them as long as the
     texts; `camera_retention`, in days, is of what cameras saw.
-    `webhook_url` is null where nothing is sent. `memory`, `qc` and `voices` say whether communications are analysed for
-    them; voices are remembered only where it is true."""
+    `webhook_url` is null where nothing is sent; people of the cabinet who are no owners see its host alone.
+    `memory`, `qc` and `voices` say whether communications are analysed for them; voices are remembered only where it is
+    true."""
 
     name: str
     webhook_url: str | None
@@ -143,7 +145,7 @@ def read_settings(call: Call[NoInput, NoInput]) -> AccountSettings:
     with call.services.database.read() as connection:
         tenant = accounts.get_tenant(call.tenant_id, connection)
     assert tenant is not None, "a caller has an account"
-    return _settings(tenant)
+    return _settings(call, tenant)
 
 
 def update_settings(call: Call[NoInput, SettingsPatch]) -> AccountSettings:
@@ -162,7 +164,7 @@ def update_settings(call: Call[NoInput, SettingsPatch]) -> AccountSettings:
         tenant = accounts.get_tenant(call.tenant_id, connection, lock=True)
         assert tenant is not None, "a caller has an account"
         changed = clients.change(tenant, connection, actor=call.actor, action="settings.changed", **values)
-    return _settings(changed)
+    return _settings(call, changed)
 
 
 def _tested_url(call: Call[Any, Any], url: str | None) -> str | None:
@@ -178,10 +180,11 @@ def _tested_url(call: Call[Any, Any], url: str | None) -> str | None:
     return url
 
 
-def _settings(tenant: Tenant) -> AccountSettings:
+def _settings(call: Call[Any, Any], tenant: Tenant) -> AccountSettings:
+    url = tenant.webhook_url
     return AccountSettings(
         name=tenant.name,
-        webhook_url=tenant.webhook_url,
+        webhook_url=url if url is None or call.principal.has_role(OWNER) else without_path(url),
         time_zone=tenant.time_zone,
         language=tenant.language,  # type: ignore[arg-type]
         widget_origins=list(tenant.widget_origins),

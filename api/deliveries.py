@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from accounts import webhooks
-from accounts.outbound import MAX_URL_CHARACTERS, check_url
+from accounts.outbound import MAX_URL_CHARACTERS, check_url, without_path
 from accounts.webhooks import ProbeResult
 from api.fields import UtcTime, Uuid
 from api.http import Body, Call, NoInput, Operation
@@ -17,6 +17,7 @@ from api.paging import PageQuery, Pagination, pagination
 from store import accounts, deliveries
 from store.deliveries import Attempt, Delivery
 from store.errors import InvalidRequest
+from store.operators import OWNER
 
 TESTS_PER_MINUTE = 10
 RESENDS_PER_MINUTE = 60
@@ -90,7 +91,7 @@ def list_deliveries(call: Call[DeliveryQuery, NoInput]) -> DeliveryList:
             offset=query.offset,
         )
         logs = deliveries.attempts_of(call.tenant_id, connection, [row.id for row in rows], newest=SHOWN_ATTEMPTS)
-    items = [_delivery(row, logs[row.id]) for row in rows]
+    items = [_delivery(call, row, logs[row.id]) for row in rows]
     return DeliveryList(items=items, pagination=pagination(query, len(rows), total))
 
 
@@ -101,7 +102,7 @@ def resend(call: Call[NoInput, NoInput]) -> DeliveryBody:
         delivery = webhooks.resend(call.tenant_id, connection, delivery_id)
         call.note(connection, "delivery.resent", delivery_id)
         log = deliveries.attempts_of(call.tenant_id, connection, [delivery_id], newest=SHOWN_ATTEMPTS)
-        answer = _delivery(delivery, log[delivery_id])
+        answer = _delivery(call, delivery, log[delivery_id])
         call.keep(connection, answer, 202)
     webhooks.start(delivery)
     return answer
@@ -125,11 +126,11 @@ def probe(call: Call[Any, Any], url: str) -> ProbeResult:
     return webhooks.probe(call.tenant_id, url, key_id=call.principal.key_id)
 
 
-def _delivery(row: Delivery, log: list[Attempt]) -> DeliveryBody:
+def _delivery(call: Call[Any, Any], row: Delivery, log: list[Attempt]) -> DeliveryBody:
     return DeliveryBody(
         id=row.id,
         event=row.event,
-        url=row.url,
+        url=row.url if call.principal.has_role(OWNER) else without_path(row.url),
         status=row.status,
         attempts=row.attempts,
         next_attempt_at=row.next_attempt_at,

@@ -21,7 +21,7 @@ from pydantic import (
 from starlette.responses import Response
 
 from accounts.camera_addresses import CameraGuard, check_camera_url, shown
-from accounts.outbound import MAX_URL_CHARACTERS, check_url
+from accounts.outbound import MAX_URL_CHARACTERS, check_url, without_path
 from api.fields import UtcTime, UuidText, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.paging import PageQuery, Pagination, pagination
@@ -186,7 +186,8 @@ class StreamList(BaseModel):
     pagination: Pagination
 
 
-def _record(row: Stream) -> StreamRecord:
+def _record(call: Call[Any, Any], row: Stream) -> StreamRecord:
+    url = row.webhook_url
     return StreamRecord(
         id=row.id,
         name=row.name,
@@ -195,7 +196,7 @@ def _record(row: Stream) -> StreamRecord:
         scenarios=list(row.scenarios),
         site_id=row.site_id,
         geo=None if row.geo is None else Geo.model_validate(row.geo),
-        webhook_url=row.webhook_url,
+        webhook_url=url if url is None or call.principal.has_role("operator") else without_path(url),
         zones=[Zone.model_validate(zone) for zone in row.zones],
         calibration=[Calibration.model_validate(point) for point in row.calibration],
         status=row.status,
@@ -245,7 +246,7 @@ def list_streams(call: Call[PageQuery, NoInput]) -> StreamList:
         rows, total = camera_streams.list_page(
             call.tenant_id, connection, limit=call.query.limit, offset=call.query.offset
         )
-    return StreamList(items=[_record(row) for row in rows], pagination=pagination(call.query, len(rows), total))
+    return StreamList(items=[_record(call, row) for row in rows], pagination=pagination(call.query, len(rows), total))
 
 
 def create_stream(call: Call[NoInput, StreamBody]) -> StreamRecord:
@@ -258,14 +259,14 @@ def create_stream(call: Call[NoInput, StreamBody]) -> StreamRecord:
             raise StreamLimitExceeded(f"The plan has {tenant.camera_limit} cameras, and all are in use.")
         row = camera_streams.add(call.tenant_id, connection, **values)
         call.note(connection, "stream.created", row.id)
-        answer = _record(row)
+        answer = _record(call, row)
         call.keep(connection, answer, 201)
     call.services.cameras.wake()
     return answer
 
 
 def read_stream(call: Call[NoInput, NoInput]) -> StreamRecord:
-    return _record(require_stream(call))
+    return _record(call, require_stream(call))
 
 
 def update_stream(call: Call[NoInput, StreamPatch]) -> StreamRecord:
@@ -282,7 +283,7 @@ def update_stream(call: Call[NoInput, StreamPatch]) -> StreamRecord:
         now = camera_streams.get(call.tenant_id, connection, row.id)
     if now is None:
         raise NotFound("No such stream.")
-    return _record(now)
+    return _record(call, now)
 
 
 def delete_stream(call: Call[NoInput, NoInput]) -> Response:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx2
 import pytest
 
+from accounts import webhooks
+from accounts.outbound import without_path
 from api.app import LAYERS
+from store import accounts, camera_streams
 from store.ids import new_id
 from store.operators import ROLES
-from tests.contract.access import FOREIGN, KEYED, Owner, Row, make_owner
+from tests.contract.access import FOREIGN, KEYED, SECRET, Owner, Row, add_camera, make_owner
 from tests.support.cabinet import add_operator, signed_in
-from tests.support.server import RunningServer
+from tests.support.server import Account, RunningServer
 
 NEEDED = {
     (operation.method, prefix + operation.path): operation.needed_role
@@ -95,3 +98,38 @@ def test_another_role_is_in_force_at_once_and_so_is_a_removal(owner: Owner) -> N
         assert owner.account.request("DELETE", path).status_code == 204
         assert browser.get("/public/v1/settings").status_code == 401
         assert browser.get("/cabinet").status_code == 401
+
+
+def test_the_path_that_webhooks_go_to_is_shown_to_whoever_may_change_it(new_account: Callable[..., Account]) -> None:
+    account, hidden, whole = new_account(), "https://crm.example:8443/…", f"https://crm.example:8443/{SECRET}?a=b"
+    with account.server.database.write() as connection:
+        accounts.update_tenant(account.tenant_id, connection, webhook_url=whole)
+        webhooks.emit(account.tenant_id, connection, event="kb.completed", subject="1", fields={}, url=whole)
+        stream_id = add_camera(account, connection)
+        camera_streams.update(account.tenant_id, connection, stream_id, webhook_url=whole)
+
+    def shown_to(caller: Account | httpx2.Client) -> tuple[str, ...]:
+        (delivery,) = caller.get("/public/v1/webhook-deliveries").json()["items"]
+        (stream,) = caller.get("/vision/v1/streams").json()["items"]
+        same = caller.get(f"/vision/v1/streams/{stream_id}").json()
+        assert same["webhook_url"] == stream["webhook_url"]
+        return caller.get("/public/v1/settings").json()["webhook_url"], delivery["url"], stream["webhook_url"]
+
+    assert shown_to(account) == (whole, whole, whole)
+    expected = {"owner": (whole, whole, whole), "operator": (hidden, hidden, whole), "viewer": (hidden, hidden, hidden)}
+    for role, shown in expected.items():
+        with signed_in(account, role) as browser:
+            assert shown_to(browser) == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://crm.example", "https://crm.example"),
+        ("https://crm.example/", "https://crm.example/"),
+        ("https://crm.example?token=x", "https://crm.example/…"),
+        ("http://[::1]:80/#x", "http://[::1]:80/…"),
+    ],
+)
+def test_what_is_shown_of_an_address_says_whose_it_is(url: str, shown: str) -> None:
+    assert without_path(url) == shown
