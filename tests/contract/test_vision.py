@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 from PIL import Image
 
+from api.account import MAX_RETENTION_DAYS
 from store import accounts, camera_events, camera_streams, camera_traffic
 from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
 from store.ids import new_id
@@ -36,7 +37,11 @@ def camera_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
 
 @pytest.fixture
 def watched(camera_server: RunningServer) -> Account:
-    return camera_server.new_client(f"watched {new_id()}")
+    account = camera_server.new_client(f"watched {new_id()}")
+    # What these cameras saw is of a day long ago, and the sweep that looks after old events may come at any moment.
+    answer = account.request("PATCH", "/public/v1/settings", json={"camera_retention": MAX_RETENTION_DAYS})
+    assert answer.status_code == 200, answer.text
+    return account
 
 
 def made(account: Account, **fields: Any) -> dict[str, Any]:
