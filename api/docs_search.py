@@ -15,10 +15,10 @@ from starlette.routing import BaseRoute, Route
 
 from api.descriptions import OPERATIONS, TITLES
 from api.errors import error_response
+from api.guide import docs_page
 from api.http import Operation
 from api.limits import counted_address, enforce_limit
 from api.openapi import tag_of
-from api.pages import page
 from api.services import Services
 from mcp_server.product_docs import ProductDocs
 from rag.index import Filter, Point
@@ -128,7 +128,7 @@ def routes(layers: Layers) -> list[BaseRoute]:
         query = " ".join(request.query_params.get("q", "").replace("\x00", " ").split())[:MOST_QUERY_CHARACTERS]
         hits = searched.find(request.app.state.services, query) if query else []
         if "text/html" in request.headers.get("accept", ""):
-            response: Response = page("docs_search.html", "en", query=query, hits=hits)
+            response: Response = docs_page("docs_search.html", query=query, hits=hits)
         else:
             response = JSONResponse({"query": query, "items": [asdict(hit) for hit in hits]})
         response.headers["Vary"] = "Accept"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from api.pages import page
@@ -20,28 +20,47 @@ if TYPE_CHECKING:
 
 EXAMPLES = "examples/"
 _DESCRIPTIONS = "openapi/"
+_LAYERS = ("public", "speech", "integration", "vision")
+_LINKED = re.compile(r"\]\(([\w-]+\.md)\)")
 _EMPTY_HEAD = re.compile(r"<thead>\s*<tr>\s*(?:<td></td>\s*)+</tr>\s*</thead>\n")
 
 
 def guide(request: Request) -> Response:
-    """A page, or the text of an example. Raises NotFound for what is neither."""
+    """A page, or the text of an example. Raises NotFound for what is neither, which browsers get as a page."""
     name = request.path_params["page"]
     if name == _DESCRIPTIONS:
-        return RedirectResponse("/docs")
+        return RedirectResponse("/docs?api=public")
+    if (called := f"{name.rstrip('/')}.md") in page_files():
+        return RedirectResponse(f"/docs/{called}")
     text = _text(name or CONTENTS)
-    if text is None:
-        raise NotFound("There is no such page. /docs/ lists them.")
+    is_browser = "text/html" in request.headers.get("accept", "")
     is_page = not name.startswith(EXAMPLES) or name == EXAMPLES
     headers = {"Vary": "Accept"}
-    if is_page and "text/html" in request.headers.get("accept", ""):
+    if text is None:
+        if not is_browser:
+            raise NotFound("There is no such page. /docs/ lists them.")
+        response: Response = docs_page("docs_unknown.html", status=404)
+    elif is_page and is_browser:
         title, body = _rendered(name or CONTENTS)
-        response: Response = page("guide.html", "en", title=title, body=Markup(body))  # noqa: S704 - our own pages
+        response = docs_page("guide.html", here=name, title=title, body=Markup(body))  # noqa: S704 - our own pages
     else:
         kind = "text/markdown" if is_page else "text/plain"
         response = Response(text, media_type=f"{kind}; charset=utf-8")
         headers["X-Content-Type-Options"] = "nosniff"
     response.headers.update(headers)
     return response
+
+
+def docs_page(template: str, *, here: str = "", status: int = 200, **values: Any) -> HTMLResponse:
+    """A page of the documentation, beside the list of all; `here` is the one of them that it is."""
+    return page(template, "en", status=status, here=here, guides=_guides(), layers=_LAYERS, **values)
+
+
+@cache
+def _guides() -> list[tuple[str, str]]:
+    """Files and titles of the guides, in the order of the list of them."""
+    files = dict.fromkeys(_LINKED.findall(_text(CONTENTS) or ""))
+    return [(file, (_text(file) or "").partition("\n")[0].removeprefix("# ")) for file in files]
 
 
 @cache

@@ -92,7 +92,7 @@ _EN: dict[str, Any] = {
     "begin": [
         ["/docs/getting-started.md", "Getting started", "From an empty machine to the first analysed call."],
         ["/docs/", "Guides", "Calls, knowledge, chats, agents, cameras, privacy. Searchable."],
-        ["/docs", "API reference", "Every operation, from the server’s own descriptions."],
+        ["/docs?api=public", "API reference", "Every operation, from the server’s own descriptions."],
         ["/cabinet", "Cabinet", "For operators: listen, search, check, set up."],
     ],
     "foot": "Parley · open source, on a server of your own",
@@ -181,7 +181,7 @@ _RU: dict[str, Any] = {
     "begin": [
         ["/docs/getting-started.md", "Первые шаги", "От пустой машины до первого разобранного звонка."],
         ["/docs/", "Руководства", "Звонки, база знаний, чаты, агенты, камеры, приватность. С поиском."],
-        ["/docs", "Справочник API", "Все операции — из описаний самого сервера."],
+        ["/docs?api=public", "Справочник API", "Все операции — из описаний самого сервера."],
         ["/cabinet", "Кабинет", "Для операторов: слушать, искать, проверять, настраивать."],
     ],
     "foot": "Parley · открытый код на вашем собственном сервере",

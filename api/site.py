@@ -10,7 +10,7 @@ from pathlib import Path
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -70,8 +70,11 @@ def demo(request: Request) -> Response:
     return HTMLResponse(text, headers={**SECURITY_HEADERS, "Cache-Control": "no-cache"})
 
 
-def docs(_request: Request) -> Response:
-    """The API descriptions for people; they load nothing from elsewhere."""
+def docs(request: Request) -> Response:
+    """Where the documentation begins; with `api`, that API's description for people, which loads nothing from
+    elsewhere."""
+    if "api" not in request.query_params:
+        return RedirectResponse("/docs/getting-started.md")
     built = WEB_FOLDER / "docs.html"
     if not built.is_file():
         return PlainTextResponse("The web part is not built: run `make web`. The descriptions are at /openapi/.\n")

@@ -74,8 +74,12 @@ def test_each_layers_description_is_served(server: RunningServer, layer: str) ->
 
 
 @pytest.mark.proves("addresses.docs")
-def test_the_descriptions_are_shown_at_docs(server: RunningServer) -> None:
-    answer = get(server, "/docs")
+def test_the_documentation_begins_at_docs_with_the_descriptions_beside_it(server: RunningServer) -> None:
+    began = httpx2.get(server.url + "/docs", headers={"Accept": "text/html"}, follow_redirects=True)
+    assert began.status_code == 200
+    assert "<h1" in began.text
+    assert '<a href="/docs?api=speech">' in began.text
+    answer = get(server, "/docs?api=speech")
     assert answer.status_code == 200
     if (WEB_FOLDER / "docs.html").is_file():
         assert answer.headers["Content-Type"].startswith("text/html")

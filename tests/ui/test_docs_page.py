@@ -33,7 +33,7 @@ def open_docs(browser: Browser, server: RunningServer) -> Iterator[Open]:
         if not request.url.startswith((server.url, "data:")):
             problems.append(f"asked for {request.url}")
 
-    def open_with(path: str = "/docs", **options: Any) -> Page:
+    def open_with(path: str = "/docs?api=public", **options: Any) -> Page:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -67,6 +67,14 @@ def test_one_goes_from_one_description_to_another(open_docs: Open) -> None:
     page.get_by_role("link", name="Integration", exact=True).click()
     page.get_by_role("heading", name="Parley Integration API").wait_for()
     page.get_by_text("int_live_…").first.wait_for()
+
+
+def test_the_guides_stand_before_the_descriptions(open_docs: Open) -> None:
+    page = open_docs()
+    ways = page.get_by_role("navigation", name="Documentation").get_by_role("link")
+    assert ways.all_inner_texts() == ["Guides", "Public", "Speech", "Integration", "Vision"]
+    ways.first.click()
+    page.get_by_role("heading", level=1, name="Parley's documentation").wait_for()
 
 
 def test_an_operation_opens_by_keyboard_and_shows_its_fields(open_docs: Open) -> None:

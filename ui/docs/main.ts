@@ -21,7 +21,7 @@ function showLayers(chosen: string): void {
     if (layer === chosen) link.setAttribute("aria-current", "page");
     return link;
   });
-  document.getElementById("layers")?.replaceChildren(...links);
+  document.getElementById("layers")?.append(...links);
 }
 
 /** Swagger UI's own dark colours hang on a class of the document. */
