@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from chat.agent import CHAT_TOOLS
 from chat.language import PHRASES
 from tests.contract import material
 from tests.contract.mcp import found_by
@@ -67,13 +68,7 @@ def test_the_model_may_call_the_tools_of_the_account(asker: Account, scripted: S
     reply = ask(asker, "What do I take with me?").json()
     assert reply["markdown"].startswith("Take two spare gaskets.")
     names = {tool["function"]["name"] for tool in scripted.requests[0]["tools"]}
-    assert names == {
-        "search_documents",
-        "list_kb_spaces",
-        "search_communications",
-        "get_communication",
-        "search_memory",
-    }
+    assert names == set(CHAT_TOOLS)
     results = [message["content"] for message in scripted.requests[1]["messages"] if message["role"] == "tool"]
     assert "two spare gaskets" in results[0]
     assert "Space" in results[1]
