@@ -16,7 +16,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
 from mcp_server.endpoint import MAX_BODY_BYTES
 from mcp_server.prompts import PROMPTS
-from mcp_server.resources import KINDS, PAGE, template_of
+from mcp_server.resources import EVENTS_TEMPLATE, KINDS, PAGE, template_of
 from mcp_server.tools import make_registry
 from mcp_server.tools.periods import MOST_DAYS
 from store.settings import Settings
@@ -67,7 +67,8 @@ def test_the_table_of_prompts_has_every_prompt_with_its_arguments() -> None:
 
 
 def test_the_table_of_resources_has_every_template() -> None:
-    assert [code(row[0])[0] for row in rows("Resources")] == [template_of(kind) for kind in KINDS]
+    templates = [*map(template_of, KINDS), EVENTS_TEMPLATE]
+    assert [code(row[0])[0] for row in rows("Resources")] == templates
 
 
 def test_the_versions_are_those_that_are_spoken() -> None:
