@@ -364,7 +364,6 @@ def test_content_may_name_uploaded_media(sender: Account) -> None:
         "mime": "image/png",
         "name": "чек.png",
         "size_bytes": len(png()),
-        "duration_ms": None,
     }
     assert (second["type"], second["name"]) == ("file", "snap.png")
     assert sender.get(f"/public/v1/media/{uploaded['ref']}").content == png()
