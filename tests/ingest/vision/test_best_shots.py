@@ -21,7 +21,7 @@ LARGE: Box = (280.0, 100.0, 360.0, 300.0)
 
 
 def better(shots: BestShots, box: Box, at_s: float, image: np.ndarray = SHARP, number: int = 1) -> list[str]:  # type: ignore[type-arg]
-    frame = Frame(1, datetime.now(UTC), at_s, True, WIDTH, HEIGHT, VideoFrame.from_ndarray(image, format="rgb24"))
+    frame = Frame(1, 0, datetime.now(UTC), at_s, True, WIDTH, HEIGHT, VideoFrame.from_ndarray(image, format="rgb24"))
     return shots.better([Tracked(number, box, 0.9)], frame)
 
 
@@ -54,7 +54,7 @@ def test_who_stands_before_a_car_is_not_hidden_by_it_and_the_car_gets_a_better_p
     shots.begin("person", 1, SMALL, SHARP, 10.0)
     shots.begin("car", -1, (250.0, 180.0, 350.0, 240.0), SHARP, 10.0)
     car = Tracked(-1, (100.0, 50.0, 500.0, 350.0), 0.9)
-    frame = Frame(1, datetime.now(UTC), 11.0, True, WIDTH, HEIGHT, VideoFrame.from_ndarray(SHARP, format="rgb24"))
+    frame = Frame(1, 0, datetime.now(UTC), 11.0, True, WIDTH, HEIGHT, VideoFrame.from_ndarray(SHARP, format="rgb24"))
     assert shots.better([car, Tracked(1, LARGE, 0.9)], frame) == ["person", "car"]
 
 
