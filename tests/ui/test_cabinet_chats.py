@@ -44,6 +44,7 @@ def test_settings_show_in_the_preview_before_they_are_saved(
     type_into(page, "Title", f"Owl {HOSTILE}")
     type_into(page, "Suggested questions", "When can a machine be returned?")
     type_into(page, "Colour", "#6741d9")
+    type_into(page, "Sites that may show the widget", "not an origin")
     preview = page.frame_locator("iframe[title=Preview]")
     expect(preview.get_by_text(f"Owl {HOSTILE}").first).to_be_visible()
     assert is_well(page)
@@ -53,7 +54,6 @@ def test_settings_show_in_the_preview_before_they_are_saved(
     expect(preview.locator(".markdown").last).to_contain_text("fourteen days")
     # Asked by its owner: that is no visitor's conversation.
     assert account.get("/public/v1/conversations").json()["items"] == []
-    type_into(page, "Sites that may show the widget", "not an origin")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").filter(has_text="Addresses of sites are needed")).to_be_visible()
     type_into(page, "Sites that may show the widget", "https://shop.example")
