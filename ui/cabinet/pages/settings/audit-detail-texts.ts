@@ -106,7 +106,7 @@ export const detailTexts: Texts<DetailTexts> = {
       role: "роль",
       rtsp_url: "адрес камеры",
       scenarios: "сценарии",
-      space_id: "пространство",
+      space_id: "раздел",
       speaker: "кто говорит",
       text: "текст",
       time_zone: "часовой пояс",
