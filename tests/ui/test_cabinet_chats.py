@@ -24,27 +24,16 @@ def is_well(page: Page) -> bool:
     return width_over(page) == 0
 
 
-def type_into(page: Page, name: str, text: str) -> None:
-    """Again where the preview, which comes anew, took the focus in between."""
-    box = page.get_by_role("textbox", name=name)
-    for _ in range(10):
-        box.fill(text)
-        if box.input_value() == text:
-            return
-        page.wait_for_timeout(500)
-    raise AssertionError(f"{name} takes no text")
-
-
 @BOTH
 def test_settings_show_in_the_preview_before_they_are_saved(
     account: Account, open_cabinet: OpenCabinet, viewport: dict[str, int]
 ) -> None:
     account.add_document(account.new_space(), material.RETURNS.encode(), "returns.html")
     page = open_cabinet(account, f"/chats/{account.chat_id}", viewport=viewport)
-    type_into(page, "Title", f"Owl {HOSTILE}")
-    type_into(page, "Suggested questions", "When can a machine be returned?")
-    type_into(page, "Colour", "#6741d9")
-    type_into(page, "Sites that may show the widget", "not an origin")
+    page.get_by_role("textbox", name="Title").fill(f"Owl {HOSTILE}")
+    page.get_by_role("textbox", name="Suggested questions").fill("When can a machine be returned?")
+    page.get_by_role("textbox", name="Colour").fill("#6741d9")
+    page.get_by_role("textbox", name="Sites that may show the widget").fill("not an origin")
     preview = page.frame_locator("iframe[title=Preview]")
     expect(preview.get_by_text(f"Owl {HOSTILE}").first).to_be_visible()
     assert is_well(page)
@@ -56,7 +45,7 @@ def test_settings_show_in_the_preview_before_they_are_saved(
     assert account.get("/public/v1/conversations").json()["items"] == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("status").filter(has_text="Addresses of sites are needed")).to_be_visible()
-    type_into(page, "Sites that may show the widget", "https://shop.example")
+    page.get_by_role("textbox", name="Sites that may show the widget").fill("https://shop.example")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved.", exact=True)).to_be_visible()
     saved = account.get(f"/public/v1/chats/{account.chat_id}").json()

@@ -20,11 +20,10 @@ const texts: Texts<{ title: string; hint: string }> = {
 };
 
 const REBUILD_MS = 500;
-/** From when it is ready until it has drawn what it focuses. */
-const SETTLED_MS = 500;
 
 interface Frame extends Window {
   fetch: typeof fetch;
+  HTMLElement: typeof HTMLElement;
   Parley?: ((...call: unknown[]) => void) & { q?: unknown[] };
 }
 
@@ -75,13 +74,11 @@ function PreviewFrame({ chatId, config, language, title }: PreviewFrameProps) {
     const waiting: unknown[] = [];
     inside.Parley = Object.assign((...call: unknown[]) => void waiting.push(call), { q: waiting });
     inside.Parley("open");
-    // It takes the focus until it is ready, however long its files take, and that belongs to the form.
-    node.inert = true;
-    inside.Parley("on", "ready", () => {
-      setTimeout(() => {
-        node.inert = false;
-      }, SETTLED_MS);
-    });
+    // A widget that opens takes the focus, which belongs to the form until somebody goes into the preview.
+    const focus = inside.HTMLElement.prototype.focus;
+    inside.HTMLElement.prototype.focus = function (options) {
+      if (inside.document.hasFocus()) focus.call(this, options);
+    };
     const script = inside.document.createElement("script");
     script.src = "/widget.js";
     script.dataset.widgetKey = `preview ${chatId}`;
