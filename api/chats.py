@@ -14,6 +14,7 @@ from api.chat import ChatListItem
 from api.fields import Uuid, left_out
 from api.http import Body, Call, NoInput, Operation
 from api.knowledge import open_spaces
+from chat.agent import ChatTool, SiteTool
 from rag.model_choice import models_of_chats, resolve_model
 from store import accounts, chats, kb_spaces, space_access, widget
 from store.audit import Action
@@ -28,17 +29,6 @@ MOST_MESSAGES_PER_DAY = 1_000_000
 _SHOWN_CHARACTERS = 200
 _SPACE_FIELDS = ("default_space_ids", "site_space_ids")
 
-ToolName = Literal[
-    "search_documents",
-    "list_kb_spaces",
-    "search_communications",
-    "get_communication",
-    "search_memory",
-    "search_speakers",
-    "search_commitments",
-    "rank_signals",
-]
-SiteToolName = Literal["search_communications", "get_communication"]
 Language = Literal["ru", "en"]
 Scheme = Literal["auto", "light", "dark"]
 Position = Literal["right", "left"]
@@ -109,8 +99,8 @@ class ChatPatch(Body):
     instructions: Annotated[str, Field(max_length=8000)] = left_out()
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = left_out()
     default_space_ids: Spaces = left_out()
-    tools: Annotated[list[ToolName], Field(min_length=1, max_length=20), AfterValidator(_each_once)] | None = left_out()
-    site_tools: Annotated[list[SiteToolName], Field(max_length=20), AfterValidator(_each_once)] = left_out()
+    tools: Annotated[list[ChatTool], Field(min_length=1, max_length=20), AfterValidator(_each_once)] | None = left_out()
+    site_tools: Annotated[list[SiteTool], Field(max_length=20), AfterValidator(_each_once)] = left_out()
     site_space_ids: Spaces = left_out()
     theme: ThemePatch = left_out()
     languages: Annotated[list[Language], Field(max_length=20), AfterValidator(_each_once)] = left_out()

@@ -7,15 +7,16 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import anyio.to_thread
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from chat.contract import Engine, Event, Message, Passage, PassageKind, Records
+from chat.contract import Engine, Event, Message, Passage, Records
 from chat.contract import ToolError as ChatToolError
 from chat.engines import choose_engine
+from chat.found_passages import passage_of
 from chat.likeness import Likeness
 from chat.spent import Spent
 from chat.stored_records import StoredRecords
@@ -26,7 +27,6 @@ from mcp_server.registry import Registry, ToolContext, ToolError
 from mcp_server.tools.communications import CommunicationPage
 from mcp_server.tools.knowledge import DocumentPage
 from mcp_server.tools.memory import MemoryPage
-from mcp_server.tools.shapes import FoundCommunication, FoundDocument, FoundMemory
 from rag.language_model import LanguageModel
 from rag.model_choice import models_of_chats, resolve_model
 from store.accounts import Tenant
@@ -34,17 +34,21 @@ from store.chats import Chat
 from store.errors import Unavailable
 
 PASSAGES_A_SEARCH = 8
-DOCUMENT_TOOLS = ("search_documents", "list_kb_spaces")
-SITE_TOOLS = ("search_communications", "get_communication")
-"""What the owner of a chat may open to visitors beside documents."""
-CHAT_TOOLS = (
-    *DOCUMENT_TOOLS,
-    *SITE_TOOLS,
+SiteTool = Literal["search_communications", "get_communication"]
+ChatTool = Literal[
+    "search_documents",
+    "list_kb_spaces",
+    "search_communications",
+    "get_communication",
     "search_memory",
     "search_speakers",
     "search_commitments",
     "rank_signals",
-)
+]
+DOCUMENT_TOOLS: tuple[ChatTool, ...] = ("search_documents", "list_kb_spaces")
+SITE_TOOLS: tuple[SiteTool, ...] = get_args(SiteTool)
+"""What the owner of a chat may open to visitors beside documents."""
+CHAT_TOOLS: tuple[ChatTool, ...] = get_args(ChatTool)
 """All that a chat of the company's own people can have."""
 OWN_CHANNEL = "widget"
 
@@ -172,7 +176,7 @@ class _ToolBox:
         except ToolError as error:
             raise ChatToolError(str(error)) from error
         items = result.items if isinstance(result, (CommunicationPage, DocumentPage, MemoryPage)) else []
-        return to_json(with_quoted_named(result)).decode(), [_passage(item) for item in items]
+        return to_json(with_quoted_named(result)).decode(), [passage_of(item) for item in items]
 
     def _call_now(self, context: ToolContext, name: str, arguments: dict[str, Any]) -> BaseModel:
         actor = "visitor" if self._scope.is_visitor else "chat"
@@ -206,35 +210,5 @@ class _ToolBox:
                 continue
             page = self._call_now(self._searching, name, arguments)
             assert isinstance(page, (CommunicationPage, DocumentPage, MemoryPage))
-            passages += [_passage(item) for item in page.items]
+            passages += [passage_of(item) for item in page.items]
         return passages
-
-
-def _passage(item: FoundCommunication | FoundDocument | FoundMemory) -> Passage:
-    found = item.found
-    kind: PassageKind
-    shape: type[FoundCommunication | FoundDocument | FoundMemory]
-    if isinstance(item, FoundDocument):
-        kind, id_, title, snippet = "document", item.chunk_id, item.title, item.snippet
-        shape = FoundDocument
-    elif isinstance(item, FoundMemory):
-        kind, id_, title, snippet = "memory", item.id, item.speaker_name, item.content
-        shape = FoundMemory
-    else:
-        kind, id_, title, snippet = "communication", item.id, item.title, item.snippet
-        shape = FoundCommunication
-    return Passage(
-        kind=kind,
-        id=found.id if found else id_,
-        title=title,
-        text=found.text if found else snippet,
-        score=found.score if found else 0.0,
-        coverage=found.coverage if found else None,
-        cosine=found.dense if found else None,
-        term_weights=found.idf if found else {},
-        page=item.page if isinstance(item, FoundDocument) else None,
-        url=item.url,
-        start_ms=item.start_ms if isinstance(item, FoundCommunication) else None,
-        # What a tool tells beside that is for agents: the context of a reply has a documented shape.
-        context_item=item.model_dump(mode="json", include=set(shape.model_fields)),
-    )

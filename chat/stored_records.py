@@ -10,12 +10,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from chat.contract import Passage, Record, Records
+from chat.found_passages import passage_of
 from chat.relevance import term_likeness
 from mcp_server.registry import ToolContext
 from mcp_server.tools.commitments import CommitmentItem, CommitmentPage
 from mcp_server.tools.communications import CommunicationPage
 from mcp_server.tools.rankings_signals import RankedSignal, SignalRanking
-from mcp_server.tools.shapes import FoundCommunication, found_communication
+from mcp_server.tools.shapes import found_communication
 from mcp_server.tools.speakers import SpeakerPage
 from rag.text_terms import terms
 from store import communications
@@ -101,15 +102,7 @@ class StoredRecords:
         for place, (communication_id, text) in enumerate(places):
             row = rows.get(communication_id)
             if row is not None:
-                item = found_communication(self._context, row, text, _QUOTE_CHARACTERS)
-                found[place] = Passage(
-                    kind="communication",
-                    id=item.id,
-                    title=item.title,
-                    text=item.snippet,
-                    url=item.url,
-                    context_item=item.model_dump(mode="json", include=set(FoundCommunication.model_fields)),
-                )
+                found[place] = passage_of(found_communication(self._context, row, text, _QUOTE_CHARACTERS))
         return found
 
 

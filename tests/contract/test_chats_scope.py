@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from accounts.tariffs import Change, new_version
-from chat.agent import CHAT_TOOLS
 from mcp_server.tools.communications import SearchCommunications
 from mcp_server.tools.shapes import make_cursor
 from store import chats, communications, index_work
@@ -25,7 +24,16 @@ from tests.contract.site_page import Page
 from tests.support.scripted_model import MODEL, ScriptedModel, Turn
 from tests.support.server import Account, RunningServer
 
-ALL = set(CHAT_TOOLS)
+ALL = {
+    "search_documents",
+    "list_kb_spaces",
+    "search_communications",
+    "get_communication",
+    "search_memory",
+    "search_speakers",
+    "search_commitments",
+    "rank_signals",
+}
 DOCUMENTS = {"search_documents", "list_kb_spaces"}
 WAIT_S = 120.0
 

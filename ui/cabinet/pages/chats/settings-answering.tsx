@@ -7,16 +7,6 @@ import type { Draft } from "./kinds";
 import type { FieldsProps } from "./settings-tab";
 import { settingsTexts } from "./settings-texts";
 
-const TOOLS = [
-  "search_documents",
-  "list_kb_spaces",
-  "search_communications",
-  "get_communication",
-  "search_memory",
-  "search_speakers",
-  "search_commitments",
-  "rank_signals",
-];
 const OWN = "own";
 
 export function AboutFields({ draft, onChange, wrong, wasDefault }: FieldsProps & { wasDefault: boolean }) {
@@ -102,7 +92,7 @@ export function AnsweringFields({ draft, onChange, wrong }: FieldsProps) {
           label={t.tools}
           description={t.toolsHint}
           placeholder={draft.tools ? "" : t.allTools}
-          data={TOOLS.map((name) => ({ value: name, label: t.toolNames[name] ?? name }))}
+          data={Object.entries(t.toolNames).map(([value, label]) => ({ value, label }))}
           value={draft.tools ?? []}
           onChange={(tools) => onChange({ tools: tools.length ? (tools as NonNullable<Draft["tools"]>) : null })}
           error={wrong("tools")}
