@@ -9,6 +9,8 @@ SEARCHING_S = 1.0
 WATCHFUL_S = 1.0
 """Between looks at a still picture with somebody in it; else it is looked at seldom."""
 SELDOM_S = 10.0
+CONFIRMING_S = 1.2
+"""So long each picture is looked at for what was seen for the first time: it counts when it is seen twice."""
 _UNSEEN_S = 2.0
 
 
@@ -24,11 +26,13 @@ class Attention:
         while no pictures came nobody knows: what was missed once was not away for all of that."""
         self.somebody_there = False
         self._before_s: float | None = None
-        self._looked_s = self._until_s = float("-inf")
+        self._looked_s = self._until_s = self._confirmed_s = float("-inf")
 
     def looks(self, now_s: float, moves: bool) -> bool:
         """Whether the picture of `now_s` (monotonic) is looked at. `moves`: whether anything does in it."""
         before_s, self._before_s = self._before_s, now_s
+        if before_s is not None and now_s - before_s > _UNSEEN_S and self._until_s > before_s:
+            self._until_s += now_s - before_s  # where models had to be loaded, no time has passed in which to look
         is_due = now_s - self._looked_s >= (WATCHFUL_S if self.somebody_there else SELDOM_S)
         if not (moves or now_s < self._until_s or is_due):
             return False
@@ -39,3 +43,9 @@ class Attention:
     def stay(self, now_s: float, seconds: float = ATTENTIVE_S) -> None:
         """Every picture is looked at for so long."""
         self._until_s = max(self._until_s, now_s + seconds)
+
+    def confirm(self, now_s: float) -> None:
+        """Soon there is another look, but not again and again for what is seen now and then, and never twice."""
+        if now_s - self._confirmed_s >= SELDOM_S:
+            self._confirmed_s = now_s
+            self.stay(now_s, CONFIRMING_S)

@@ -12,13 +12,13 @@ from typing import TypeVar
 import numpy as np
 
 from ingest.vision.attention import SEARCHING_S, Attention
-from ingest.vision.container_search import ContainerSearch
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.kept_pictures import KeptPictures
 from ingest.vision.motion import WIDTH
 from ingest.vision.plate_reader import SURE
 from ingest.vision.reading_desk import Reading, ReadingDesk
+from ingest.vision.reading_turns import ReadingTurns
 from ingest.vision.recorder import Found, Sums
 from ingest.vision.reidentify import cut_out
 from ingest.vision.remembered import Remembered
@@ -45,10 +45,7 @@ _POSES_S = 0.2
 _EQUIPMENT_S, _EQUIPMENT_AT_ONCE = 0.3, 3
 _PLATES_S = 0.2
 _CONTAINERS_S = 1.0
-_PLATES_AT_ONCE = 2
 _PLATE_FROM = 0.3
-MOST_READINGS = 20
-"""Of one plate; it is read no more once its event is there."""
 MOST_LOOKS, _LOOKS_S = 20, 0.2
 """At one person's appearance, and the pause between two."""
 _SAME_PERSON = 0.5
@@ -97,8 +94,7 @@ class Scene:
         self._gone_vehicles: list[int] = []  # since the last look for containers
         self._looks: dict[int, tuple[int, float]] = {}  # how often a person's appearance was noted, and when last
         self._equipped_s: dict[int, float] = {}  # when a person was last looked at for equipment
-        self._readings: dict[int, int] = {}  # how often a plate was read, by its track
-        self._container_search = ContainerSearch()
+        self._plate_turns, self._container_turns = ReadingTurns(), ReadingTurns()
         self._plate_desk, self._container_desk = ReadingDesk(), ReadingDesk()
         self._new_visitors: list[int] = []
         self._looked_s = self._codes_s = self._plates_s = self._containers_s = float("-inf")
@@ -111,9 +107,8 @@ class Scene:
         are read. To be taken to its end. `moves`: whether anything does in it; a still one is looked at now and then.
         """
         now_s, self.failure = frame.arrived_s, None
-        if self._plate_desk.has_news or self._container_desk.has_news:
-            self._attention.stay(now_s)
-        if not self._attention.looks(now_s, moves):
+        has_news = self._plate_desk.has_news or self._container_desk.has_news
+        if not self._attention.looks(now_s, moves or has_news):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
             self._remembered.rest(frame.seen_at)
@@ -121,7 +116,7 @@ class Scene:
         self._looked_s, self.seen = now_s, []
         image = frame.image
         parts: tuple[_Part, ...] = (
-            *(self._try(lambda: self._at_things(frame, image, now_s)) or ()),
+            *(self._try(lambda: self._at_things(frame, image, now_s, moves)) or ()),
             lambda: self._at_fire(frame, image, now_s),
             lambda: self._at_codes(image, now_s),
             lambda: self._at_plates(frame, image, now_s),
@@ -200,7 +195,7 @@ class Scene:
         if self.failure is None:
             self._remembered.tick(at)
 
-    def _at_things(self, frame: Frame, image: Pixels, now_s: float) -> list[_Part]:
+    def _at_things(self, frame: Frame, image: Pixels, now_s: float, moves: bool) -> list[_Part]:
         """Follows people and vehicles. What is to be found out about them then, the quickest first."""
         wanted = self._scenarios & {"traffic", "ppe", "safety"}
         reads_containers = "lpr" in self._scenarios and self._eyes.has("plates")
@@ -218,7 +213,7 @@ class Scene:
                 ours, ours_gone = [_renumbered(each) for each in vehicles], [-number for number in gone]
                 self.seen += ours
                 self._remembered.follow(ours, ours_gone, frame.seen_at)
-                parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone))
+                parts.append(lambda: self._intrusion.step(clock_s, ours, ours_gone, moves=moves))
             if reads_containers:
                 self._gone_vehicles += gone
             if wants_containers:
@@ -232,7 +227,7 @@ class Scene:
         self._attention.somebody_there = bool(people)
         self._remembered.follow(people, ended, frame.seen_at)
         if "safety" in wanted:
-            parts.append(lambda: self._intrusion.step(clock_s, people, ended))
+            parts.append(lambda: self._intrusion.step(clock_s, people, ended, moves=moves))
         if "traffic" in wanted:
             parts.append(lambda: self._count(frame, people, ended, now_s))
             parts.append(lambda: self._identify(image, people, ended, now_s))
@@ -243,9 +238,11 @@ class Scene:
         return [*parts, *last]
 
     def _search(self, tracker: Tracker, now_s: float) -> None:
-        """A track ends after some looks without it, and pictures in which nothing moves get few."""
+        """A track begins and ends after some looks with it and without, and pictures in which nothing moves get few."""
         if tracker.misses_some:
             self._attention.stay(now_s, SEARCHING_S)
+        if tracker.begins_some:
+            self._attention.confirm(now_s)
 
     def _at_equipment(
         self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float
@@ -361,22 +358,18 @@ class Scene:
         if found is None:
             return []
         tracked, gone = self._plate_tracks.step(found, now_s)
-        self._take_read(self._plate_desk, self._plates, "plate_read")
+        if self._plate_tracks.begins_some:
+            self._attention.confirm(now_s)
+        self._plate_turns.found(self._take_read(self._plate_desk, self._plates, "plate_read"))
         ended = self._plate_desk.settled(gone)
         findings = self._plates.step(self._attention.clock_s, tracked, ended)
-        unread = [
-            plate
-            for plate in tracked
-            if self._readings.get(plate.number, 0) < MOST_READINGS and not self._plates.is_told(plate.number)
-        ]
+        unread = self._plate_turns.unread(tracked, self._plates.is_told)
         if self._plate_desk.is_free:
-            largest = sorted(unread, key=lambda plate: plate.box[0] - plate.box[2])[:_PLATES_AT_ONCE]
-            self._readings |= {plate.number: self._readings.get(plate.number, 0) + 1 for plate in largest}
-            self._plate_desk.begin(largest, image, frame.seen_at, partial(self._read_plate, image))
+            due = self._plate_turns.due(tracked, now_s, self._plates.is_told)
+            self._plate_desk.begin(due, image, frame.seen_at, partial(self._read_plate, image))
         if unread or self._plates.misses_some:
             self._attention.stay(now_s)
-        for number in ended:
-            self._readings.pop(number, None)
+        self._plate_turns.forget(ended)
         return findings
 
     def _at_containers(self, frame: Frame, image: Pixels, vehicles: Sequence[Tracked], now_s: float) -> list[Finding]:
@@ -385,9 +378,10 @@ class Scene:
         is_told = partial(self._containers.is_told, kind="container")
         read = self._take_read(self._container_desk, self._containers, "container_read")
         findings = self._containers.step(self._attention.clock_s, vehicles, self._container_desk.settled(gone))
-        self._container_search.forget(gone)
+        self._container_turns.found(read)
+        self._container_turns.forget(gone)
         if self._container_desk.is_free:
-            due = self._container_search.due(vehicles, now_s, is_told)
+            due = self._container_turns.due(vehicles, now_s, is_told)
             self._container_desk.begin(due, image, frame.seen_at, partial(self._read_container, image))
         if not all(map(is_told, read)) or self._containers.misses_some:
             self._attention.stay(now_s)

@@ -44,6 +44,9 @@ class Tracker:
         self._alive: set[int] = set()
         self.misses_some = False
         """Whether a track that is not given up was out of sight in the frame before."""
+        self.begins_some = False
+        """Whether there was something in the frame before that counts when the next frame has it too."""
+        self._begins_at = begins_at
 
     def step(self, boxes: Boxes, now_s: float) -> tuple[list[Tracked], list[int]]:
         """The tracks in the frame of `now_s` (monotonic, or the camera's time), and the numbers, from 1 on, that were
@@ -62,11 +65,12 @@ class Tracker:
         alive = {number + 1 for number in confirmed.tolist()}
         given_up = sorted(self._alive - alive)
         self._alive = alive
-        self.misses_some = bool(alive)
+        self.misses_some, self.begins_some = bool(alive), False
         if not len(found):
             return [], given_up
         assert found.confidence is not None
-        rows = zip(found.tracker_id.tolist(), found.xyxy.tolist(), found.confidence.tolist(), strict=True)
+        rows = list(zip(found.tracker_id.tolist(), found.xyxy.tolist(), found.confidence.tolist(), strict=True))
+        self.begins_some = any(number < 0 and confidence >= self._begins_at for number, _, confidence in rows)
         tracked = [Tracked(number + 1, tuple(box), confidence) for number, box, confidence in rows if number >= 0]
         self.misses_some = bool(alive - {each.number for each in tracked})
         return sorted(tracked, key=lambda each: each.number), given_up

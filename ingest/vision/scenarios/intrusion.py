@@ -34,13 +34,14 @@ class _Thing:
     seen_s: float
     name: str
     stays: dict[str, _Stay] = field(default_factory=dict)
+    has_moved: bool = False  # anything in the picture, since it was seen last
 
 
 class Intrusion:
     """One camera's. Not for several threads.
 
-    Where a track breaks off inside a zone and another begins in the same place within `AGAIN_AFTER_S`, the stay goes
-    on. A finding's confidence is the detector's, of the thing in the frame that settled it.
+    Where a track breaks off inside a zone and another begins in the same place within `AGAIN_AFTER_S`, or before
+    anything has moved, the stay goes on. A finding's confidence is the detector's, of the thing in the frame that settled it.
     """
 
     def __init__(self, zones: Sequence[Zone], width: int, height: int) -> None:
@@ -50,18 +51,25 @@ class Intrusion:
         self._things: dict[int, _Thing] = {}
         self._lost: list[_Thing] = []
 
-    def step(self, now_s: float, things: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
+    def step(
+        self, now_s: float, things: Sequence[Tracked], ended: Sequence[int], *, moves: bool = True
+    ) -> list[Finding]:
         """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `ended`: tracks that the
-        tracker has given up."""
+        tracker has given up; `moves`: whether anything does in the picture."""
+        if moves:
+            for thing in (*self._things.values(), *self._lost):
+                thing.has_moved = True
         for number in ended:
             thing = self._things.pop(number, None)
             if thing and any(stay.is_in for stay in thing.stays.values()):
                 self._lost.append(thing)
-        self._lost = [thing for thing in self._lost if now_s - thing.seen_s <= AGAIN_AFTER_S][-_MOST_LOST:]
+        self._lost = [
+            thing for thing in self._lost if now_s - thing.seen_s <= AGAIN_AFTER_S or not thing.has_moved
+        ][-_MOST_LOST:]
         findings = []
         for seen in things:
             thing = self._things.get(seen.number) or self._begun(seen, now_s)
-            thing.seen, thing.seen_s = seen, now_s
+            thing.seen, thing.seen_s, thing.has_moved = seen, now_s, False
             x, y = foot_point(seen.box, *self._size)
             place = min(x, _INSIDE), min(y, _INSIDE)
             for zone in self._zones:

@@ -7,6 +7,7 @@ import pytest
 import zxingcpp
 
 from ingest.vision.attention import SELDOM_S
+from ingest.vision.reading_turns import MOST_BLANK, MOST_OF_ONE_PLACE, MOST_READINGS
 from ingest.vision.scenarios.findings import Box
 from tests.support.scene_camera import PLATE, VAULT, Camera, Seeing
 
@@ -29,7 +30,7 @@ def test_what_is_told_or_cannot_be_told_does_not_keep_a_still_picture_looked_at(
     camera.runs(5, moves=False)
     before = eyes.plate_looks
     assert camera.runs(60, moves=False) == []
-    judged_again = 35 if there == "a lamp" else 0  # once in a minute
+    judged_again = {"a lamp": 35, "a sign": 2}.get(there, 0)  # once in a minute, and in half a minute
     assert 60 / SELDOM_S - 1 <= eyes.plate_looks - before <= 60 / SELDOM_S + 1 + judged_again
 
 
@@ -74,10 +75,52 @@ def test_a_container_is_found_among_many_vehicles_and_those_without_one_are_read
     parked: list[Box] = [(left, 20, left + 90, 110) for left in range(0, 600, 100)]
     camera.eyes.vehicles, camera.eyes.container_on = [*parked], (0, 0, 1, 1)
     assert camera.runs(90) == []
-    assert len(camera.eyes.searched) >= 100
+    assert {camera.eyes.searched.count(box) for box in parked} == {MOST_BLANK}
     camera.eyes.searched.clear()
     camera.eyes.container_on = (100, 200, 400, 340)
     camera.eyes.vehicles = [*parked, camera.eyes.container_on]
     assert camera.runs(8) == ["container_read"], "the last that came is read first"
     camera.runs(52)
     assert len(camera.eyes.searched) <= 3 + 2 * len(parked) + 2
+
+
+def test_what_stands_still_is_read_a_few_times_and_again_when_it_moves() -> None:
+    camera = Camera("lpr", eyes=Seeing("plates"))
+    camera.eyes.plate_boxes, camera.eyes.sure = [PLATE], [0.1]
+    camera.runs(10)
+    assert len(camera.eyes.read) == MOST_OF_ONE_PLACE, "the same picture says the same again"
+    camera.runs(300, moves=False)
+    assert len(camera.eyes.read) == MOST_OF_ONE_PLACE + 2, "light changes"
+    camera.eyes.read.clear()
+    left, top, right, bottom = PLATE
+    for moved in range(0, 120, 5):
+        camera.eyes.plate_boxes = [(left + moved, top, right + moved, bottom)]
+        camera.runs(0.4)
+    assert MOST_READINGS - MOST_OF_ONE_PLACE - 3 <= len(camera.eyes.read) <= MOST_READINGS
+    camera.eyes.sure = [0.95]
+    assert camera.runs(130) == ["plate_read"], "it is clear now"
+
+
+def test_what_is_first_seen_when_nothing_moves_any_more_is_told_of_at_once() -> None:
+    camera = Camera("lpr", "safety", eyes=Seeing("plates"), zones=[VAULT])
+    camera.runs(3)
+    camera.runs(3, moves=False)
+    camera.eyes.plate_boxes, camera.eyes.vehicles = [PLATE], [(400, 100, 600, 300)]
+    camera.eyes.container_on = (0, 0, 1, 1)
+    assert sorted(camera.runs(SELDOM_S + 4, moves=False)) == ["plate_read", "zone_intrusion"]
+
+
+def test_what_is_seen_while_a_model_is_loaded_is_looked_at_again_then() -> None:
+    camera = Camera("lpr", eyes=Seeing("plates"))
+    camera.eyes.plate_boxes = [PLATE]
+    assert camera.runs(0.1, moves=False) == []
+    camera.now_s += 8
+    assert camera.runs(1.5, moves=False) == ["plate_read"]
+
+
+def test_what_is_seen_once_and_never_twice_does_not_keep_a_still_picture_looked_at() -> None:
+    camera = Camera("lpr", eyes=Seeing("plates"))
+    for number in range(600):
+        camera.eyes.plate_boxes = [((number * 90) % 500, 200, (number * 90) % 500 + 80, 230)]
+        camera.runs(0.1, moves=False)
+    assert camera.eyes.plate_looks <= 60 / SELDOM_S * (1 + 1.2 / 0.2) + 7
