@@ -1,4 +1,5 @@
-"""Whose turn it is to be read: reading takes long, a yard is full of vehicles, and much that looks like a plate is none."""
+"""Whose turn it is to be read: reading takes long, yards are full of vehicles, and much that looks like a plate is none.
+"""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ class Intrusion:
     """One camera's. Not for several threads.
 
     Where a track breaks off inside a zone and another begins in the same place within `AGAIN_AFTER_S`, or before
-    anything has moved, the stay goes on. A finding's confidence is the detector's, of the thing in the frame that settled it.
+    anything has moved, the stay goes on. A finding's confidence is the detector's, of the thing in the frame that
+    settled it.
     """
 
     def __init__(self, zones: Sequence[Zone], width: int, height: int) -> None:
@@ -57,8 +58,8 @@ class Intrusion:
         """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `ended`: tracks that the
         tracker has given up; `moves`: whether anything does in the picture."""
         if moves:
-            for thing in (*self._things.values(), *self._lost):
-                thing.has_moved = True
+            for known in (*self._things.values(), *self._lost):
+                known.has_moved = True
         for number in ended:
             thing = self._things.pop(number, None)
             if thing and any(stay.is_in for stay in thing.stays.values()):
