@@ -30,8 +30,8 @@ from rag.language_model import (
     ToolCall,
     estimate_tokens,
     open_language_model,
-    resolve_model,
 )
+from rag.model_choice import resolve_model
 from rag.prompt_data import cut_to_tokens
 from store.errors import ParleyError
 from store.settings import load_settings

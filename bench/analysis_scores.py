@@ -144,7 +144,9 @@ class Scores:
 
 def _quotes(found: Findings) -> Iterable[Quote]:
     given = [vote.quote for vote in found.votes.values()]
-    given += [each.quote for each in (*found.summary.items, *found.summary.commitments, *found.facts)]
+    given += [each.quote for each in found.summary.items]
+    given += [each.quote for each in found.summary.commitments]
+    given += [each.quote for each in found.facts]
     return [quote for quote in given if quote is not None]
 
 

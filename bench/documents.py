@@ -108,7 +108,7 @@ def indexing_speed(account: Account) -> bool:
 
 
 def pdf_of_pages(count: int) -> bytes:
-    from reportlab.pdfgen.canvas import Canvas  # type: ignore[import-untyped]
+    from reportlab.pdfgen.canvas import Canvas
 
     said = [text for text in sentences() if text.isascii()]
     chance = random.Random(2)

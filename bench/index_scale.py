@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -127,7 +128,8 @@ def bare_call(index: EdgeIndex, tenant_id: str, vector: Vector, query: str) -> i
         edge.Prefetch(limit=CANDIDATES, query=dense, filter=condition, params=exact),
         edge.Prefetch(limit=CANDIDATES, query=sparse, filter=condition, params=idf),
     ]
-    request = edge.QueryRequest(limit=10, query=edge.Fusion.Dbsf(), prefetches=prefetches, with_payload=True)
+    fusion: Any = edge.Fusion.Dbsf()  # its stubs do not know it as a Fusion
+    request = edge.QueryRequest(limit=10, query=fusion, prefetches=prefetches, with_payload=True)
     with index._shards.reading(tenant_id) as shard:
         assert shard is not None
         return len(shard.query(request))

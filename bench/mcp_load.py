@@ -122,7 +122,7 @@ class Served:
 
     def at(self, name: str) -> float:
         """The median of `p50_ms`, `p95_ms`, `p99_ms` or `bytes_each` over the rounds."""
-        return statistics.median(getattr(each, name) for each in self.rounds)
+        return float(statistics.median(getattr(each, name) for each in self.rounds))
 
 
 def _cpu_s(process_id: int) -> float:

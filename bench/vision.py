@@ -43,7 +43,7 @@ _LOOK_S = 0.003
 
 def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
-    models = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
+    models: dict[str, Any] = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
     with tempfile.TemporaryDirectory() as folder:
         server = RunningServer(Path(folder), camera_networks="127.0.0.0/8", **models)
         try:
@@ -75,7 +75,7 @@ def latency(account: Account, seconds: float) -> bool:
 def print_stages(opened: Callable[[], Any], seconds: float) -> None:
     print("\nWhere the time goes, one stream and nothing beside it")
     print(f"{'':<32}{'times':>8}{'p50 ms':>9}{'p95 ms':>9}{'most':>9}")
-    models = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
+    models: dict[str, Any] = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
     with (
         tempfile.TemporaryDirectory() as folder,
         opened() as camera,

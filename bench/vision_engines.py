@@ -16,11 +16,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import av
 import numpy as np
+
+if TYPE_CHECKING:
+    from bench.vision_engines_agreement import Labelled
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -32,7 +36,7 @@ ROUNDS, SECONDS, STREAMS = 3, 10.0, 4
 _SECTION_S = 60
 """What stood in the picture and left is movement to the gate for up to 17 s more: sections are long against that."""
 # Parley's streams over those of the loop: same export; and with the motion gate, on clips that are still half of the
-# time: same export, .pt.
+# time: same export, .pt. Of the detector that is taken by default; for other weights the same ratios are printed.
 LEAST_MOVING, LEAST_HALF_STILL, LEAST_CHECKPOINT = 1.3, 2.0, 4.0
 
 
@@ -93,15 +97,15 @@ def agreement(exports: Mapping[str, Path], checkpoint: Path | None) -> bool:
     return all(held)
 
 
-def _labelled(model: str, read: Callable[[Path], object]) -> tuple[Path, list[object]]:
+def _labelled(model: str, read: Callable[[Path], Iterable[Labelled]]) -> tuple[Path, list[Labelled]]:
     folder = VISION / ("plates-eu" if model.startswith("plate") else "fire-smoke")
-    return MODELS / model, list(read(folder))  # type: ignore[call-overload]
+    return MODELS / model, list(read(folder))
 
 
 def streams(exports: Mapping[str, Path], checkpoint: Path | None, folder: Path, seconds: float, rounds: int) -> bool:
     still = half_still(CLIP, folder / "half-still.mp4")
     held = [_compare(still, name, export, checkpoint, seconds, rounds) for name, export in exports.items()]
-    return all(held)
+    return held[0]
 
 
 def _compare(still: Path, name: str, export: Path, checkpoint: Path | None, seconds: float, rounds: int) -> bool:

@@ -68,7 +68,7 @@ def scenes(folder: Path) -> Iterator[Pixels]:
         with av.open(str(clip)) as opened:
             for number, frame in enumerate(opened.decode(video=0)):
                 if number % _EVERY == 0:
-                    yield frame.to_ndarray(format="rgb24")
+                    yield frame.to_ndarray(format="rgb24").astype(np.uint8, copy=False)
     for path in [*sorted(folder.glob("*.jpg")), *sorted((folder / "ppe/images").glob("*.jpg"))]:
         yield read(path)
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import av
 
+from ingest.vision.attention import SELDOM_S, WATCHFUL_S
 from ingest.vision.detector import Detector
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH, MotionGate
-from ingest.vision.scene import SELDOM_S, WATCHFUL_S
 from ingest.vision.tracking import Tracker
 
 _WARM_PICTURES = 30

@@ -129,7 +129,7 @@ def _since_arrival(times: Times) -> Iterator[None]:
         look(watch, frame, gate)
         times["all, from the arrival"].append((time.monotonic() - frame.arrived_s) * 1000)
 
-    Capture._take, Watch._look = taken, looked  # type: ignore[method-assign]
+    Capture._take, Watch._look = taken, looked  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:

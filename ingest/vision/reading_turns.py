@@ -1,5 +1,4 @@
-"""Whose turn it is to be read: reading takes long, yards are full of vehicles, and much that looks like a plate is none.
-"""
+"""Whose turn it is to be read: reading takes long, yards are full, and much that looks like a plate is none."""
 
 from __future__ import annotations
 

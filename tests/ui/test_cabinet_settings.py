@@ -156,6 +156,11 @@ def test_a_viewer_reads_the_settings_and_is_offered_nothing_else(client: Account
         page.goto(f"{client.server.url}/cabinet/settings{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.get_by_role("button", name=button)).to_have_count(0)
+    page.goto(f"{client.server.url}/cabinet/quality/scenarios")
+    scenario = page.get_by_role("listitem").filter(has=page.get_by_role("switch")).first
+    scenario.get_by_role("button", expanded=False).first.click()
+    expect(scenario.get_by_role("textbox", name="Name", exact=True)).to_be_disabled()
+    expect(scenario.get_by_role("switch").first).to_be_disabled()
 
 
 def test_the_audit_names_who_did_it_and_is_filtered(client: Account, open_cabinet: OpenCabinet) -> None:

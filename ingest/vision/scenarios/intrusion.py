@@ -64,9 +64,8 @@ class Intrusion:
             thing = self._things.pop(number, None)
             if thing and any(stay.is_in for stay in thing.stays.values()):
                 self._lost.append(thing)
-        self._lost = [
-            thing for thing in self._lost if now_s - thing.seen_s <= AGAIN_AFTER_S or not thing.has_moved
-        ][-_MOST_LOST:]
+        lost = [thing for thing in self._lost if now_s - thing.seen_s <= AGAIN_AFTER_S or not thing.has_moved]
+        self._lost = lost[-_MOST_LOST:]
         findings = []
         for seen in things:
             thing = self._things.get(seen.number) or self._begun(seen, now_s)

@@ -48,11 +48,14 @@ interface ScenarioProps extends Omit<MoveProps, "name"> {
   /** As the catalog has it, where that is known. */
   original: Scenario | null;
   catalog: Criterion[];
+  /** Who may not still reads all of it. */
+  mayEdit: boolean;
   onChange: (scenario: Scenario) => void;
 }
 
 /** One scenario: its place, whether it is on, and under its name all that can be changed of it. */
-export function ScenarioCard({ scenario, original, catalog, isFirst, isLast, onMove, onChange }: ScenarioProps) {
+export function ScenarioCard(props: ScenarioProps) {
+  const { scenario, original, catalog, isFirst, isLast, mayEdit, onMove, onChange } = props;
   const t = useTexts(texts);
   const format = useFormat();
   const [opened, setOpened] = useState(false);
@@ -65,6 +68,7 @@ export function ScenarioCard({ scenario, original, catalog, isFirst, isLast, onM
           size="sm"
           aria-label={t.on(scenario.name)}
           checked={scenario.enabled}
+          disabled={!mayEdit}
           onChange={(event) => onChange({ ...scenario, enabled: event.target.checked })}
         />
         <UnstyledButton className={classes.name ?? ""} aria-expanded={opened} onClick={() => setOpened(!opened)}>
@@ -75,75 +79,77 @@ export function ScenarioCard({ scenario, original, catalog, isFirst, isLast, onM
             {format.count(asked, t.criteria)}
           </Text>
         </UnstyledButton>
-        <Move name={scenario.name} isFirst={isFirst} isLast={isLast} onMove={onMove} />
+        <Move name={scenario.name} isFirst={isFirst || !mayEdit} isLast={isLast || !mayEdit} onMove={onMove} />
         <IconChevronDown size={18} aria-hidden style={{ transform: opened ? "rotate(180deg)" : "none" }} />
       </div>
       <Collapse expanded={opened}>
         {opened && (
-          <Stack gap="sm" className={classes.inside ?? ""}>
-            <TextInput
-              label={t.name}
-              value={scenario.name}
-              maxLength={MOST_NAME}
-              onChange={(event) => onChange({ ...scenario, name: event.target.value })}
-            />
-            <Textarea
-              label={t.description}
-              autosize
-              minRows={2}
-              value={scenario.description}
-              maxLength={MOST_DESCRIPTION}
-              onChange={(event) => onChange({ ...scenario, description: event.target.value })}
-            />
-            <div>
-              <Text size="sm" fw={600}>
-                {t.criteriaOf}
-              </Text>
-              <Text size="xs" c="var(--soft)" mb={4}>
-                {t.criteriaText}
-              </Text>
-              {scenario.criteria.map((criterion, at) => (
-                <CriterionLine
-                  key={criterion.code}
-                  criterion={criterion}
-                  isFirst={at === 0}
-                  isLast={at === scenario.criteria.length - 1}
-                  onMove={(by) => onChange({ ...scenario, criteria: moved(scenario.criteria, at, by) })}
-                  onChange={(next) => onChange({ ...scenario, criteria: replaced(scenario.criteria, at, next) })}
-                  onRemove={() =>
-                    onChange({ ...scenario, criteria: scenario.criteria.filter((_, index) => index !== at) })
-                  }
-                />
-              ))}
-              {missing.length > 0 && (
-                <Select
-                  mt="xs"
-                  size="sm"
-                  aria-label={t.add}
-                  placeholder={t.add}
-                  searchable
-                  value={null}
-                  data={missing.map((each) => ({ value: each.code, label: each.name }))}
-                  onChange={(code) => {
-                    const added = missing.find((each) => each.code === code);
-                    if (added) onChange({ ...scenario, criteria: [...scenario.criteria, added] });
-                  }}
-                />
+          <fieldset disabled={!mayEdit} className={classes.bare}>
+            <Stack gap="sm" className={classes.inside ?? ""}>
+              <TextInput
+                label={t.name}
+                value={scenario.name}
+                maxLength={MOST_NAME}
+                onChange={(event) => onChange({ ...scenario, name: event.target.value })}
+              />
+              <Textarea
+                label={t.description}
+                autosize
+                minRows={2}
+                value={scenario.description}
+                maxLength={MOST_DESCRIPTION}
+                onChange={(event) => onChange({ ...scenario, description: event.target.value })}
+              />
+              <div>
+                <Text size="sm" fw={600}>
+                  {t.criteriaOf}
+                </Text>
+                <Text size="xs" c="var(--soft)" mb={4}>
+                  {t.criteriaText}
+                </Text>
+                {scenario.criteria.map((criterion, at) => (
+                  <CriterionLine
+                    key={criterion.code}
+                    criterion={criterion}
+                    isFirst={at === 0}
+                    isLast={at === scenario.criteria.length - 1}
+                    onMove={(by) => onChange({ ...scenario, criteria: moved(scenario.criteria, at, by) })}
+                    onChange={(next) => onChange({ ...scenario, criteria: replaced(scenario.criteria, at, next) })}
+                    onRemove={() =>
+                      onChange({ ...scenario, criteria: scenario.criteria.filter((_, index) => index !== at) })
+                    }
+                  />
+                ))}
+                {missing.length > 0 && (
+                  <Select
+                    mt="xs"
+                    size="sm"
+                    aria-label={t.add}
+                    placeholder={t.add}
+                    searchable
+                    value={null}
+                    data={missing.map((each) => ({ value: each.code, label: each.name }))}
+                    onChange={(code) => {
+                      const added = missing.find((each) => each.code === code);
+                      if (added) onChange({ ...scenario, criteria: [...scenario.criteria, added] });
+                    }}
+                  />
+                )}
+              </div>
+              {original && !isSame(scenario, restored(scenario, original)) && (
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  style={{ alignSelf: "flex-start" }}
+                  aria-label={`${t.restoreOne}: ${scenario.name}`}
+                  leftSection={<IconRestore size={16} aria-hidden />}
+                  onClick={() => onChange(restored(scenario, original))}
+                >
+                  {t.restoreOne}
+                </Button>
               )}
-            </div>
-            {original && !isSame(scenario, restored(scenario, original)) && (
-              <Button
-                variant="subtle"
-                size="compact-sm"
-                style={{ alignSelf: "flex-start" }}
-                aria-label={`${t.restoreOne}: ${scenario.name}`}
-                leftSection={<IconRestore size={16} aria-hidden />}
-                onClick={() => onChange(restored(scenario, original))}
-              >
-                {t.restoreOne}
-              </Button>
-            )}
-          </Stack>
+            </Stack>
+          </fieldset>
         )}
       </Collapse>
     </li>

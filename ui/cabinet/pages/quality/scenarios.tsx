@@ -85,21 +85,22 @@ function Editor({ stored }: { stored: Scenarios }) {
                 {t.readOnly}
               </Text>
             )}
-            <fieldset disabled={!mayEdit} style={{ border: 0, padding: 0, margin: 0, minInlineSize: 0 }}>
-              <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: "none" }}>
-                {draft.items.map((scenario, at) => (
-                  <ScenarioCard
-                    key={scenario.code}
-                    scenario={scenario}
-                    original={originals.find((each) => each.code === scenario.code) ?? null}
-                    catalog={catalogOf([...originals, ...draft.items])}
-                    isFirst={at === 0}
-                    isLast={at === draft.items.length - 1}
-                    onMove={(by) => setDraft({ ...draft, items: moved(draft.items, at, by) })}
-                    onChange={(next) => setDraft({ ...draft, items: replaced(draft.items, at, next) })}
-                  />
-                ))}
-              </Stack>
+            <Stack gap="xs" component="ol" m={0} p={0} style={{ listStyle: "none" }}>
+              {draft.items.map((scenario, at) => (
+                <ScenarioCard
+                  key={scenario.code}
+                  scenario={scenario}
+                  original={originals.find((each) => each.code === scenario.code) ?? null}
+                  catalog={catalogOf([...originals, ...draft.items])}
+                  isFirst={at === 0}
+                  isLast={at === draft.items.length - 1}
+                  mayEdit={mayEdit}
+                  onMove={(by) => setDraft({ ...draft, items: moved(draft.items, at, by) })}
+                  onChange={(next) => setDraft({ ...draft, items: replaced(draft.items, at, next) })}
+                />
+              ))}
+            </Stack>
+            <fieldset disabled={!mayEdit} className={classes.bare}>
               {defaults.data && !isSame(draft.items, originals) && (
                 <Button
                   variant="subtle"
