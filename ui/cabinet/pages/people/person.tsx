@@ -136,7 +136,7 @@ function Profile({ person }: { person: Person }) {
               </div>
             ))}
           </SimpleGrid>
-          <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" component="dl" m={0}>
+          <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm" component="dl" m={0} style={{ overflowWrap: "anywhere" }}>
             {attributes
               .filter(([, value]) => value)
               .map(([name, value]) => (
