@@ -410,7 +410,8 @@ def make_owner(account: Account) -> Owner:
         transcriptions.update(account.tenant_id, connection, task.id, status="success", progress=1.0)
         index_work.add(account.tenant_id, connection, action=index_work.INDEX_COMMUNICATION, subject_id=call.id)
         stream_id = add_camera(account, connection)
-        accounts.update_tenant(account.tenant_id, connection, email=f"{SECRET}@shop.example")
+        email = f"{SECRET}-{new_id()}@shop.example"  # no two accounts of a server have one
+        assert accounts.update_tenant(account.tenant_id, connection, email=email)
         colleague = operators.add(
             account.tenant_id, connection, email=f"anna@{SECRET}.example", name=f"Anna {SECRET}", role="viewer"
         )
