@@ -35,6 +35,7 @@ from tests.support.server import Account, RunningServer
 SHARED = Path(__file__).parents[1].parent / "shared"
 CAR = SHARED / "data/vision/car.jpg"
 PEOPLE = SHARED / "data/vision/one-by-one-person-detection.mp4"
+MODELS: dict[str, Any] = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
 SECONDS = 60.0
 MOST_MS, MOST_STILL = 100.0, 0.15
 _WARM_S = 15.0
@@ -43,9 +44,8 @@ _LOOK_S = 0.003
 
 def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else SECONDS
-    models: dict[str, Any] = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
     with tempfile.TemporaryDirectory() as folder:
-        server = RunningServer(Path(folder), camera_networks="127.0.0.0/8", **models)
+        server = RunningServer(Path(folder), camera_networks="127.0.0.0/8", **MODELS)
         try:
             account = server.start().new_client("bench")
             account.add_money("100000")
@@ -75,11 +75,10 @@ def latency(account: Account, seconds: float) -> bool:
 def print_stages(opened: Callable[[], Any], seconds: float) -> None:
     print("\nWhere the time goes, one stream and nothing beside it")
     print(f"{'':<32}{'times':>8}{'p50 ms':>9}{'p95 ms':>9}{'most':>9}")
-    models: dict[str, Any] = {"models_dir": str(SHARED / "models")} if (SHARED / "models").is_dir() else {}
     with (
         tempfile.TemporaryDirectory() as folder,
         opened() as camera,
-        closing(RunningServer(Path(folder), **models)) as server,
+        closing(RunningServer(Path(folder), **MODELS)) as server,
     ):
         for stage, ms in stages(server, camera.url(), FPS, seconds).items():
             print_row(stage, *ms)
