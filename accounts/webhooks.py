@@ -99,7 +99,7 @@ _opened: _Sender | None = None
 def queue_plan(settings: Settings) -> QueuePlan:
     """The queue of deliveries: partitioned by tenant and receiver, so that a dead one holds few places."""
     per_receiver = min(settings.webhook_places_per_receiver, settings.webhook_places)
-    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver, is_urgent=False)
+    return QueuePlan(QUEUE, settings.webhook_places, places_per_partition=per_receiver)
 
 
 def open_sender(settings: Settings, database: Database, keyring: Keyring, jobs: Jobs) -> None:

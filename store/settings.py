@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     webhook_timeout_s: float = Field(15.0, gt=0, description="Longest a webhook's receiver may take to answer.")
     webhook_places: int = Field(32, ge=1, description="Webhooks being sent at the same time in one process.")
     webhook_places_per_receiver: int = Field(
-        4, ge=1, description="Of these, to one host of one account. An account gets half of them."
+        4, ge=1, description="Of these, to one address of one account. An account gets half of them."
     )
     payment_provider: Literal["none", "sandbox", "yookassa"] = Field("none", description="Who takes payments.")
     payment_lifetime_s: float = Field(900.0, gt=0, description="How long a payment link lives.")
