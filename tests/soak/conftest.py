@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from tests.support.server import RunningServer
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,12 @@ FULL = Size(
     away_s=300.0,
     in_flight=50,
 )
+
+
+def chosen(stages: Sequence[T], size: Size, chance: random.Random) -> list[T]:
+    """Every stage as often as the size says; some of them where it is small."""
+    rounds = [stage for _ in range(size.kills) for stage in chance.sample(stages, len(stages))]
+    return rounds if size.every_stage else rounds[: size.kills]
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.soak.conftest import Size
+from tests.soak.conftest import Size, chosen
 from tests.support.audio import call_clip
 from tests.support.calls import RECORDING, Calls, can_diarize, wait_until
 from tests.support.job_steps import JobSteps, Stage
@@ -76,12 +76,6 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             print(f"\n{text}")
 
     return printed
-
-
-def chosen(stages: list[Stage], size: Size, chance: random.Random) -> list[Stage]:
-    """Every stage as often as the size says; some of them where it is small."""
-    rounds = [stage for _ in range(size.kills) for stage in chance.sample(stages, len(stages))]
-    return rounds if size.every_stage else rounds[: size.kills]
 
 
 def undisturbed(calls: Calls, steps: JobSteps, say: Callable[[str], None]) -> list[Stage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.contract.test_knowledge import DOCUMENTS, SPACES
 from tests.soak.conftest import Size
 from tests.support.document_state import DocumentJobs, document_jobs, kept
 from tests.support.receiver import Receiver, Reply, receiving
-from tests.support.server import JOB_S, Account, RunningServer
+from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.soak
 
@@ -63,35 +63,47 @@ def at_any_time(chance: random.Random) -> Moment:
     return lambda _jobs, _document_id, _run: time.sleep(after_s)
 
 
-def when_done(steps: list[str]) -> Moment:
-    """As soon as so many steps of the run are recorded: the next one has just begun."""
-
-    def wait(jobs: DocumentJobs, document_id: str, run: int) -> None:
-        deadline = time.monotonic() + JOB_S
-        while len(jobs.steps_done(document_id, run)) < len(steps):
-            assert time.monotonic() < deadline, f"{document_id}.{run} did not come to {steps}"
-            time.sleep(0.01)
-
-    return wait
+def when_done(count: int) -> Moment:
+    """As soon as so many steps of the run are done."""
+    return lambda jobs, document_id, run: jobs.wait_for_steps(document_id, run, count)
 
 
 def moments(size: Size, chance: random.Random) -> list[Moment]:
     """Each step in turn, and as many moments by chance."""
-    named = [when_done([*STEPS[:number]]) for number in range(len(STEPS) + 1)]
+    named = [when_done(number) for number in range(len(STEPS) + 1)]
     return [named[number // 2 % len(named)] if number % 2 else at_any_time(chance) for number in range(size.kills)]
 
 
 def test_documents_are_whole_however_often_the_server_is_killed(
     server: RunningServer, receiver: Receiver, size: Size, chance: random.Random
 ) -> None:
+    def kill() -> None:
+        server.kill()
+        server.start()
+
+    assert_whole_after(kill, server, receiver, moments(size, chance), chance)
+
+
+def test_documents_are_whole_however_often_the_children_that_read_and_embed_them_are_killed(
+    server: RunningServer, receiver: Receiver, size: Size, chance: random.Random
+) -> None:
+    assert_whole_after(server.kill_children, server, receiver, moments(size, chance), chance)
+
+
+def assert_whole_after(
+    kill: Callable[[], object],
+    server: RunningServer,
+    receiver: Receiver,
+    when: Iterable[Moment],
+    chance: random.Random,
+) -> None:
     account = server.new_client("client")
     planted = Planted(spaces=[account.new_space()])
     with document_jobs(server) as jobs:
-        for number, moment in enumerate(moments(size, chance)):
+        for number, moment in enumerate(when):
             disturbed = begin(account, receiver, planted, number, chance)
             moment(jobs, disturbed, planted.runs[disturbed])
-            server.kill()
-            server.start()
+            kill()
         for document_id in planted.words.keys() - planted.deleted:
             record = account.finished_document(document_id)
             assert record["status"] == "success", record

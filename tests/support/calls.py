@@ -14,7 +14,6 @@ from accounts import ledger
 from ingest.speech import diarize
 from store import transcriptions
 from store.blobs import Blobs
-from store.ids import new_id
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.support import events
@@ -25,6 +24,7 @@ from tests.support.server import Account, RunningServer
 
 SETTLE_S = 120.0
 _SOME_STEPS = 2
+_PATH = "/v1/audio/transcriptions"
 HOOK, RECORDING = "/hook", "/recording.wav"
 
 
@@ -46,27 +46,20 @@ class Calls:
         self._workers = workers or (server,)
 
     def start(self, recording: str = RECORDING, **other: bool) -> str:
-        return self._note(self._ask(recording, {}, other))
+        return self._note(self.account.post(_PATH, json=self._asked_for(recording, **other)))
 
     def start_at_last(self) -> str:
-        """As a careful client does where the database goes away now and then: again, under its key, until it is
-        accepted."""
-        key = {"Idempotency-Key": new_id()}
-        deadline = time.monotonic() + SETTLE_S
-        while (answer := self._ask(RECORDING, key, {})).status_code == 503:
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
-        return self._note(answer)
+        """As a careful client does where something goes away now and then."""
+        return self._note(self.account.post_at_last(_PATH, json=self._asked_for(RECORDING)))
 
-    def _ask(self, recording: str, headers: dict[str, str], other: dict[str, bool]) -> httpx2.Response:
-        body = {
+    def _asked_for(self, recording: str, **other: bool) -> dict[str, object]:
+        return {
             "fileUrl": self._receiver.url(recording),
             "language": "ru",
             "diarize": can_diarize(),
             "webhook_url": self._receiver.url(HOOK),
             **other,
         }
-        return self.account.post("/v1/audio/transcriptions", json=body, headers=headers)
 
     def _note(self, answer: httpx2.Response) -> str:
         assert answer.status_code == 202, answer.text

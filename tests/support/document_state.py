@@ -11,22 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOSClient, error
+from dbos import error
 
 from ingest.documents.document_job import workflow_id
 from rag.qdrant_edge_index import EdgeIndex
 from store import index_work, knowledge
 from store.blobs import Blobs
+from tests.support.job_steps import client_of_jobs
 from tests.support.server import JOB_S, Account, RunningServer
 
 _OPEN = ["PENDING", "ENQUEUED", "DELAYED"]
 
 
 class DocumentJobs:
-    """Reads the job database of a server, whether it runs or not."""
+    """Reads how far the documents of a server are."""
 
     def __init__(self, server: RunningServer) -> None:
-        self._client = DBOSClient(system_database_url=f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}")
+        self._client = client_of_jobs(server)
 
     def close(self) -> None:
         self._client.destroy()
@@ -38,6 +39,20 @@ class DocumentJobs:
         except error.DBOSException:  # not started yet
             return []
         return [step["function_name"] for step in steps]
+
+    def wait_for_steps(self, document_id: str, run: int, count: int) -> None:
+        """Until so many steps are recorded: the next one has just begun."""
+        deadline = time.monotonic() + JOB_S
+        while len(self.steps_done(document_id, run)) < count:
+            assert time.monotonic() < deadline, f"{document_id}.{run} did not come to {count} steps"
+            time.sleep(0.01)
+
+    def executor(self, document_id: str, run: int) -> str | None:
+        """Who works on it, or did last."""
+        found = self._client.list_workflows(
+            workflow_ids=[workflow_id(document_id, run)], load_input=False, load_output=False
+        )
+        return found[0].executor_id if found else None
 
     def open_runs(self) -> list[str]:
         found = self._client.list_workflows(

@@ -21,17 +21,22 @@ class Stage:
     took_s: float
 
 
+def client_of_jobs(server: RunningServer) -> DBOSClient:
+    """Of the job database of a server, whether it runs or not."""
+    settings = server.settings
+    url = settings.jobs_database_url or (
+        settings.effective_database_url
+        if settings.effective_database_url.startswith("postgresql")
+        else f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}"
+    )
+    return DBOSClient(system_database_url=url)
+
+
 class JobSteps:
-    """Reads the job database of a server, whether it runs or not."""
+    """Reads how far the calls of a server are."""
 
     def __init__(self, server: RunningServer) -> None:
-        settings = server.settings
-        url = settings.jobs_database_url or (
-            settings.effective_database_url
-            if settings.effective_database_url.startswith("postgresql")
-            else f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}"
-        )
-        self._client = DBOSClient(system_database_url=url)
+        self._client = client_of_jobs(server)
 
     def close(self) -> None:
         self._client.destroy()
