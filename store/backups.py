@@ -223,7 +223,7 @@ def _dump(database: Database, path: Path) -> None:
 
 def _run(command: list[str], database: Database) -> None:
     """Raises Unavailable where the program is missing or fails."""
-    url = sa.make_url(database.url)
+    url = sa.make_url(database.direct_url)
     address = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
     environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
     try:

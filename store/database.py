@@ -122,11 +122,16 @@ class Database:
 
     def __init__(self, settings: Settings) -> None:
         self.url = settings.effective_database_url
-        try:
-            sa.make_url(self.url)
-        except sa.exc.ArgumentError:
-            raise InvalidRequest("PARLEY_DATABASE_URL is no database URL.") from None
-        self.engine = make_engine(self.url, synchronous="FULL", connections=settings.database_pool)
+        self.direct_url = settings.database_direct_url or self.url
+        """Of the database itself, where a pooler answers at `url`."""
+        for name, url in (("PARLEY_DATABASE_URL", self.url), ("PARLEY_DATABASE_DIRECT_URL", self.direct_url)):
+            try:
+                sa.make_url(url)
+            except sa.exc.ArgumentError:
+                raise InvalidRequest(f"{name} is no database URL.") from None
+        self.engine = make_engine(
+            self.url, synchronous="FULL", connections=settings.database_pool, pooled=self.is_pooled
+        )
         # Counters and heartbeats need no fsync each: what a power cut takes of them is worthless a minute later.
         self._relaxed = make_engine(self.url, synchronous="NORMAL") if self.is_sqlite else self.engine
         # Counts of requests have a file of their own: each would make every reader of the database read its pages anew,
@@ -146,6 +151,11 @@ class Database:
     @property
     def is_sqlite(self) -> bool:
         return self.url.startswith("sqlite")
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether each transaction may have another session of PostgreSQL's."""
+        return self.direct_url != self.url
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -231,11 +241,22 @@ class Database:
         """A session of PostgreSQL's for what takes long and cannot be in a transaction: each statement is one of its
         own, and waits without a bound. The session ends, with its locks, when it is left."""
         assert not self.is_sqlite
-        with _answering(), self.engine.connect() as connection:
-            connection.execution_options(isolation_level="AUTOCOMMIT")
-            connection.detach()  # its settings are for nobody else
+        with _answering(), self._session() as connection:
             connection.exec_driver_sql("SET lock_timeout = 0; SET statement_timeout = 0")
             yield connection
+
+    @contextmanager
+    def _session(self) -> Iterator[Connection]:
+        """One of its own, without transactions, also where a pooler stands before PostgreSQL."""
+        engine = make_engine(self.direct_url, synchronous="FULL", connections=2) if self.is_pooled else self.engine
+        try:
+            with engine.connect() as connection:
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+                connection.detach()  # its settings are for nobody else
+                yield connection
+        finally:
+            if engine is not self.engine:
+                engine.dispose()
 
     def begin_logs_anew(self) -> None:
         """Has SQLite's logs of what was written, which still hold what was deleted, begin anew."""
@@ -250,8 +271,9 @@ class Database:
             connection.execute(sa.text("SELECT 1"))
 
     def most_connections(self) -> int | None:
-        """How many PostgreSQL takes of those who are not its superusers; None for SQLite, which has no bound."""
-        if self.is_sqlite:
+        """How many PostgreSQL takes of those who are not its superusers; None for SQLite, which has no bound, and for a
+        pooler, whose own bound is another."""
+        if self.is_sqlite or self.is_pooled:
             return None
         named = ("max_connections", "superuser_reserved_connections", "reserved_connections")  # the last since 16
         with self.read() as connection:

@@ -21,20 +21,29 @@ _PATIENCE = {
     "keepalives_interval": 3,
     "keepalives_count": 2,
 }
+_TRUSTED_S = 2.0
+_ANSWERED_S = "answered_s"
 _SERVERS_PATIENCE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 
 
 def make_engine(
-    url: str, *, synchronous: str, connections: int = 20, of_jobs: bool = False, one_by_one: bool = False
+    url: str,
+    *,
+    synchronous: str,
+    connections: int = 20,
+    of_jobs: bool = False,
+    one_by_one: bool = False,
+    pooled: bool = False,
 ) -> Engine:
     """An engine as Parley uses it; on SQLite with WAL and the given `synchronous` pragma, writing over what it deletes.
 
     One `of_jobs` is as DBOS is written for: it leaves BEGIN IMMEDIATE to sqlite3 itself, before the first write, and no
     transaction on PostgreSQL lies idle for a minute. To PostgreSQL it has at most `connections`, and keeps half.
-    `one_by_one`: without transactions but those of SQLite's statements.
+    `one_by_one`: without transactions but those of SQLite's statements. `pooled`: what answers at the URL is a pooler,
+    behind which each transaction may have another session of PostgreSQL's.
     """
     if not url.startswith("sqlite"):
-        return _postgresql_engine(url, connections, of_jobs)
+        return _postgresql_engine(url, connections, of_jobs, pooled)
     path = sa.make_url(url).database
     assert path, "SQLite in memory has one owner and cannot be shared by threads"
     Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -73,20 +82,25 @@ def make_engine(
     return engine
 
 
-def _postgresql_engine(url: str, connections: int, of_jobs: bool) -> Engine:
+def _postgresql_engine(url: str, connections: int, of_jobs: bool, pooled: bool) -> Engine:
     """With both sides soon aware of a link that is cut: by the systems' own bounds a request would wait a quarter of an
     hour for its answer, and the server would keep the locks of who is gone for two hours."""
     made = sa.make_url(url).set(drivername="postgresql+psycopg")
-    patience = {name: value for name, value in _PATIENCE.items() if name not in made.query}
+    options: dict[str, Any] = {name: value for name, value in _PATIENCE.items() if name not in made.query}
+    if pooled:
+        options["prepare_threshold"] = None  # the session that knows the statement may be another's by then
     kept = max(1, connections // 2)
     engine = sa.create_engine(
         made,
         pool_size=kept,
         max_overflow=connections - kept,
-        pool_pre_ping=True,
+        pool_use_lifo=True,  # those in use know the statements, and need not be asked whether they live
         hide_parameters=True,
-        connect_args=patience,
+        connect_args=options,
     )
+    _ask_those_that_rested(engine)
+    if pooled:  # a session's settings would be another's too: what is set below is the pooler's to say
+        return engine
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _entry: ConnectionPoolEntry) -> None:
@@ -97,6 +111,30 @@ def _postgresql_engine(url: str, connections: int, of_jobs: bool) -> Engine:
         connection.autocommit = False
 
     return engine
+
+
+def _ask_those_that_rested(engine: Engine) -> None:
+    """Whether a connection still answers is asked before it is used, but not of one that answered a moment ago: that
+    was a transaction and a journey more for nearly each of ours, and on a busy server it is never otherwise."""
+
+    @event.listens_for(engine, "connect")
+    def _is_new(_connection: Any, entry: ConnectionPoolEntry) -> None:
+        entry.info[_ANSWERED_S] = time.monotonic()
+
+    @event.listens_for(engine, "checkin")
+    def _comes_back(_connection: Any, entry: ConnectionPoolEntry) -> None:
+        entry.info[_ANSWERED_S] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _goes_out(connection: Any, entry: ConnectionPoolEntry, _proxy: Any) -> None:
+        if time.monotonic() - entry.info.get(_ANSWERED_S, 0.0) < _TRUSTED_S:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            if not engine.dialect.is_disconnect(error, connection, None):
+                raise
+            raise sa.exc.InvalidatePoolError from error  # the others are of the same age: connected anew as well
 
 
 def counts_engine(url: str) -> Engine:

@@ -9,6 +9,7 @@ from typing import Literal
 
 import sqlalchemy as sa
 from dbos._error import DBOSUnexpectedStepError  # it has no public name
+from sqlalchemy.dialects import postgresql
 
 State = Literal["waiting", "delayed", "running"]
 
@@ -33,7 +34,7 @@ class JobRecords:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        schema = None if engine.dialect.name == "sqlite" else "dbos"
+        self._schema = schema = None if engine.dialect.name == "sqlite" else "dbos"
         jobs = ("workflow_uuid", "queue_name", "status", "created_at", "updated_at", "completed_at")
         times = ("started_at_epoch_ms", "delay_until_epoch_ms")
         self._jobs = sa.table("workflow_status", *map(sa.column, (*jobs, *times)), schema=schema)
@@ -63,10 +64,19 @@ class JobRecords:
         """The queues with a job that waits for a place: a seek in an index for each, however many wait. Raises what the
         database raises."""
         waits = self._jobs.c.status == sa.literal_column("'ENQUEUED'")  # by its letter, as in the index's condition
-        query = sa.select(*(sa.exists().where(self._jobs.c.queue_name == queue, waits) for queue in queues))
-        with self._engine.connect() as connection:
-            found = connection.execute(query).one()
-        return {queue for queue, has_jobs in zip(queues, found, strict=True) if has_jobs}
+        if not self._schema:
+            query = sa.select(*(sa.exists().where(self._jobs.c.queue_name == queue, waits) for queue in queues))
+            with self._engine.connect() as connection:
+                found = connection.execute(query).one()
+            return {queue for queue, has_jobs in zip(queues, found, strict=True) if has_jobs}
+        # Each worker asks this up to ten times a second: without parameters it is planned once for a connection, and
+        # outside of transactions it is one journey. Planning was four fifths of what it cost.
+        names = postgresql.array([sa.literal(queue, literal_execute=True) for queue in sorted(queues)])
+        asked = sa.func.unnest(names).table_valued("name", name="asked")
+        one: sa.ColumnElement[int] = sa.literal_column("1")
+        first = sa.select(one).where(self._jobs.c.queue_name == asked.c.name, waits).limit(one).lateral("first")
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            return set(connection.execute(sa.select(asked.c.name).join_from(asked, first, sa.true())).scalars())
 
     def begin_changed_again(self, queues: Collection[str]) -> list[str]:
         """Puts the jobs back into their queues, without what is recorded of their steps, that one release began and

@@ -108,7 +108,13 @@ class Jobs:
         }
         url = settings.jobs_database_url or self._default_url()
         config["system_database_url"] = url
-        self._engine = make_engine(url, synchronous="NORMAL", connections=settings.jobs_database_pool, of_jobs=True)
+        pooled = database.is_pooled and not settings.jobs_database_url
+        if pooled:
+            # Its lock is a session's, which behind a pooler nobody would have to let go of.
+            DBOS.migrate(database.direct_url)
+        self._engine = make_engine(
+            url, synchronous="NORMAL", connections=settings.jobs_database_pool, of_jobs=True, pooled=pooled
+        )
         config["system_database_engine"] = self._engine
         self._dbos = DBOS(config=config)
         self._queues = tuple(queues)

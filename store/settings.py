@@ -35,6 +35,11 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path("./data"), description="Database, index, blobs and job state live here.")
     database_url: str = Field("", description="Empty: SQLite in the data dir. Or `postgresql+psycopg://...`.")
+    database_direct_url: str = Field(
+        "",
+        description="PostgreSQL itself, where `PARLEY_DATABASE_URL` is the address of a pooler before it that gives "
+        "connections for a transaction each (PgBouncer). Empty: there is none.",
+    )
     jobs_database_url: str = Field(
         "", description="Where durable jobs keep their state. Empty: beside the database (SQLite file or PostgreSQL)."
     )

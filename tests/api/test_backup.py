@@ -9,7 +9,7 @@ import sys
 import tarfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from store.database import Database
 from store.errors import Conflict, InvalidRequest, Unavailable
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
+from tests.support import pooler, postgresql
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 180.0
@@ -231,16 +232,36 @@ def test_a_backup_is_for_its_owner_alone(small: tuple[Settings, Path]) -> None:
     assert small[1].stat().st_mode & 0o077 == 0
 
 
-def test_postgresql_goes_by_its_own_dump(postgresql_url: str, tmp_path: Path, postgresql_cluster: str) -> None:
-    from tests.support import postgresql
+@pytest.fixture(params=[False, True], ids=["directly", "by a pooler"])
+def reached(request: pytest.FixtureRequest, postgresql_cluster: str) -> Iterator[Callable[[], dict[str, str]]]:
+    """Makes databases; the settings with which each is reached."""
 
-    running = RunningServer(tmp_path / "pg", database_url=postgresql_url)
+    def directly() -> dict[str, str]:
+        return {"database_url": postgresql.new_database(postgresql_cluster)}
+
+    if not request.param:
+        yield directly
+        return
+    if pooler.program() is None:
+        pytest.skip("PgBouncer is not installed (scripts/install-system-packages)")
+    with pooler.running_pooler(postgresql_cluster, sessions=4) as url:
+
+        def by_pooler() -> dict[str, str]:
+            direct = directly()["database_url"]
+            return {"database_url": url.format(name=postgresql.name_of(direct)), "database_direct_url": direct}
+
+        yield by_pooler
+
+
+@pytest.mark.postgresql
+def test_postgresql_goes_by_its_own_dump(reached: Callable[[], dict[str, str]], tmp_path: Path) -> None:
+    running = RunningServer(tmp_path / "pg", **reached())
     account = running.new_client("kept")
     Blobs(running.settings).put(f"{account.tenant_id}/audio/1", b"sound")
     running.database.close()
     made = make_backup(running.settings, tmp_path / "pg.tar")
     assert made["database"] == "postgresql"
-    target = into(tmp_path / "target", database_url=postgresql.new_database(postgresql_cluster))
+    target = into(tmp_path / "target", **reached())
     restore_backup(target, tmp_path / "pg.tar", force=False)
     with pytest.raises(Conflict):
         restore_backup(target, tmp_path / "pg.tar", force=False)

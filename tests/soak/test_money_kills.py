@@ -154,9 +154,9 @@ def test_money_and_events_survive_kills_at_random_moments(
     assert load.documents
     wait_until_settled(account, receiver, load)
 
-    charged = Counter(item["source_ref"] for item in history(account, "debit"))
+    charged = Counter(item["source_ref"] for item in account.debits())
     assert charged == Counter(load.messages), "each answered message is charged once, and nothing else"
-    credited = [item for item in history(account, "credit") if item["source"] == "payment"]
+    credited = [item for item in account.movements("credit") if item["source"] == "payment"]
     assert Counter(item["source_ref"] for item in credited) == Counter(load.paid)
     expected = BALANCE_RUB + TOP_UP_RUB * len(load.paid) - MESSAGE_RUB * len(load.messages)
     assert Decimal(account.balance()["balance_rub"]) == expected
@@ -168,16 +168,6 @@ def test_money_and_events_survive_kills_at_random_moments(
         assert received.json["event"] == "kb.completed"
     assert ids.keys() == set(load.documents)
     assert all(len(found) == 1 for found in ids.values())
-
-
-def history(account: Account, kind: str) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = []
-    while True:
-        query = {"kind": kind, "limit": 100, "offset": len(items)}
-        page = account.get("/public/v1/balance/history", params=query).json()
-        items += page["items"]
-        if len(items) >= page["pagination"]["total"]:
-            return items
 
 
 def wait_until_settled(account: Account, receiver: Receiver, load: Load) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -17,9 +16,7 @@ from store import accounts, audit, communications, index_work, kb_spaces, knowle
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
 from store.database import Database, UtcDateTime, metadata, now
-from store.engines import make_engine
 from store.ids import new_id, parse_id
-from store.settings import Settings
 
 
 def make_tenant(database: Database, name: str = "tenant") -> Tenant:
@@ -435,22 +432,3 @@ def test_new_ids_are_uuids_of_version_7_in_the_order_of_time() -> None:
 )
 def test_what_is_no_uuid_is_refused(text: str) -> None:
     assert parse_id(text) is None
-
-
-@pytest.mark.postgresql
-@pytest.mark.parametrize("of_jobs", [False, True], ids=["the database's", "the jobs'"])
-def test_a_process_has_no_more_connections_than_its_pool(postgresql_url: str, of_jobs: bool) -> None:
-    if of_jobs:
-        engine = make_engine(postgresql_url, synchronous="NORMAL", connections=3, of_jobs=True)
-    else:
-        settings = Settings(database_url=postgresql_url, database_pool=3, _env_file=None)  # type: ignore[call-arg]
-        engine = Database(settings).engine
-
-    def in_use(_number: int) -> int:
-        with engine.connect() as connection:
-            connection.execute(sa.text("SELECT pg_sleep(0.1)"))
-            return engine.pool.checkedout()  # type: ignore[attr-defined, no-any-return]
-
-    with ThreadPoolExecutor(9) as threads:
-        assert max(threads.map(in_use, range(18))) == 3
-    engine.dispose()

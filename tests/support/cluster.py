@@ -21,11 +21,12 @@ _SECRET = "a secret that all processes of an installation share"
 class Cluster:
     """Each process has a data folder of its own, as on a machine of its own."""
 
-    def __init__(self, folder: Path, database_url: str, bucket: Bucket, qdrant: Qdrant) -> None:
+    def __init__(self, folder: Path, database_url: str, direct_url: str, bucket: Bucket, qdrant: Qdrant) -> None:
         self._folder = folder
         self.bucket, self.qdrant = bucket, qdrant
         self._shared = {
             "database_url": database_url,
+            "database_direct_url": direct_url,
             "blob_url": bucket.url,
             "qdrant_url": qdrant.url,
             "secret_key": _SECRET,
@@ -59,10 +60,13 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster_of_processes(folder: Path, postgresql_url: str, *, address: str = "127.0.0.1") -> Iterator[Cluster]:
-    """`address`: of the machine that has the stores, as its hosts reach it."""
+def running_cluster_of_processes(
+    folder: Path, postgresql_url: str, *, direct_url: str = "", address: str = "127.0.0.1"
+) -> Iterator[Cluster]:
+    """`direct_url`: of PostgreSQL itself where the other is a pooler's; `address`: of the machine that has the stores,
+    as its hosts reach it."""
     with running_bucket(address) as bucket, running_qdrant(address) as qdrant:
-        cluster = Cluster(folder, postgresql_url, bucket, qdrant)
+        cluster = Cluster(folder, postgresql_url, direct_url, bucket, qdrant)
         try:
             yield cluster
         finally:

@@ -74,7 +74,7 @@ def running_postgresql(address: str = "") -> Iterator[PostgreSql]:
     # Not below pytest's own folder: that is closed to the other user whom PostgreSQL may have to run as.
     folder = Path(tempfile.mkdtemp(prefix="parley-pg-"))
     data = folder / "pg"
-    as_user = _other_user(folder)
+    as_user = other_user(folder)
     try:
         _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
         if address:
@@ -107,7 +107,7 @@ def name_of(url: str) -> str:
     return name
 
 
-def _other_user(folder: Path) -> dict[str, object]:
+def other_user(folder: Path) -> dict[str, object]:
     """PostgreSQL refuses to run as root: a root user's test runs it as `postgres` or `nobody`."""
     if os.geteuid() != 0:
         return {}

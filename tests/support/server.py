@@ -238,11 +238,20 @@ class Account:
         return found
 
     def debits(self) -> list[dict[str, Any]]:
-        """The newest charges."""
-        answer = self.get("/public/v1/balance/history", params={"kind": "debit", "limit": 100})
-        assert answer.status_code == 200, answer.text
-        found: list[dict[str, Any]] = answer.json()["items"]
-        return found
+        """All charges, newest first."""
+        return self.movements("debit")
+
+    def movements(self, kind: str) -> list[dict[str, Any]]:
+        """All of a kind in the history of the balance, page by page, newest first."""
+        items: list[dict[str, Any]] = []
+        while True:
+            query: dict[str, Any] = {"kind": kind, "limit": 100, "offset": len(items)}
+            answer = self.get("/public/v1/balance/history", params=query)
+            assert answer.status_code == 200, answer.text
+            page = answer.json()
+            items += page["items"]
+            if len(items) >= page["pagination"]["total"]:
+                return items
 
     @property
     def headers(self) -> dict[str, str]:
