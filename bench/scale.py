@@ -50,7 +50,7 @@ WITH_A_CALL = {
 }
 # Processor milliseconds, as `python -m bench.costs` measured them; docs/scale.md names the machine and the day.
 MEASURED = {
-    IDLE: {"api": 22.0, "worker": 53.0, "database": 11.7},
+    IDLE: {"api": 22.0, "worker": 53.0, "database": 5.5},
     CALL_MINUTE: {"api": 151.6, "worker": 4869.0, "database": 67.0},
     "a conversation of ten turns analysed by rules": {"api": 19.5, "worker": 156.5, "database": 30.0},
     "a webhook": {"api": 0.52, "worker": 9.22, "database": 18.0},
