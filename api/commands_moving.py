@@ -41,8 +41,15 @@ def move(
     """Moves everything to another database, another place for blobs and another index, with the servers stopped, and
     compares both. Run again, it makes the other side as this one is. The settings name what is moved."""
     source = load_settings()
+    is_pooled = bool(source.database_direct_url)
+    if is_pooled:  # long transactions, and locks of a session's, are nothing for a pooler
+        source = load_settings(database_url=source.database_direct_url, database_direct_url="")
     target = load_settings(
-        database_url=database_url, blob_url=blob_url, qdrant_url=qdrant_url, data_dir=data_dir or source.data_dir
+        database_url=database_url,
+        database_direct_url="",
+        blob_url=blob_url,
+        qdrant_url=qdrant_url,
+        data_dir=data_dir or source.data_dir,
     )
     if source.effective_database_url == target.effective_database_url:
         raise Conflict("The database would be moved to where it is.", code="same_place")
@@ -57,7 +64,8 @@ def move(
         sys.stderr.write("parley: what is there differs from what is here\n")
         raise typer.Exit(1)
     if not as_json:
-        sys.stdout.write(_next_steps(target, blobs_moved=bool(blob_url), index_moved=index.is_full))
+        steps = _next_steps(target, blobs_moved=bool(blob_url), index_moved=index.is_full, was_pooled=is_pooled)
+        sys.stdout.write(steps)
 
 
 def _moved(
@@ -160,8 +168,9 @@ def _check_keys(source: Settings, target: Settings) -> None:
         raise Conflict(f"{there} is another installation's: no key would be known any more.", code="other_secret")
 
 
-def _next_steps(target: Settings, *, blobs_moved: bool, index_moved: bool) -> str:
+def _next_steps(target: Settings, *, blobs_moved: bool, index_moved: bool, was_pooled: bool) -> str:
     settings = [f"PARLEY_DATABASE_URL={target.database_url}"] if target.database_url else []
+    settings += ["PARLEY_DATABASE_DIRECT_URL=  (what it was is the old database's)"] if was_pooled else []
     settings += [f"PARLEY_BLOB_URL={target.blob_url}"] if blobs_moved else []
     settings += [f"PARLEY_QDRANT_URL={target.qdrant_url}"] if target.qdrant_url else []
     shown = "\n".join(f"  {line}" for line in settings) or "  (nothing: all of it lies in the data dir)"

@@ -155,7 +155,7 @@ class Database:
     @property
     def is_pooled(self) -> bool:
         """Whether each transaction may have another session of PostgreSQL's."""
-        return self.direct_url != self.url
+        return not self.is_sqlite and self.direct_url != self.url
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

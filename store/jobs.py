@@ -27,6 +27,7 @@ from dbos import (
     SetWorkflowID,
 )
 from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
+from dbos._migration import should_migrate  # nor has this
 
 from store import heartbeats, traces
 from store.database import Database, now
@@ -109,12 +110,13 @@ class Jobs:
         url = settings.jobs_database_url or self._default_url()
         config["system_database_url"] = url
         pooled = database.is_pooled and not settings.jobs_database_url
-        if pooled:
-            # Its lock is a session's, which behind a pooler nobody would have to let go of.
-            DBOS.migrate(database.direct_url)
         self._engine = make_engine(
             url, synchronous="NORMAL", connections=settings.jobs_database_pool, of_jobs=True, pooled=pooled
         )
+        if pooled:
+            config["use_listen_notify"] = False  # a session listens; nothing here waits for what it would hear
+            if should_migrate(self._engine, "dbos", False):
+                DBOS.migrate(database.direct_url)  # under a session's lock
         config["system_database_engine"] = self._engine
         self._dbos = DBOS(config=config)
         self._queues = tuple(queues)

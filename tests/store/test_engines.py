@@ -47,6 +47,7 @@ def test_a_connection_that_rested_is_asked_whether_it_lives_and_one_just_used_is
         with engine.connect() as connection:
             return int(connection.execute(sa.text("SELECT pg_backend_pid()")).scalar_one())
 
+    monkeypatch.setattr(engines, "_TRUSTED_S", 3600.0)
     assert len({process_id() for _ in range(5)}) == 1
     assert not asked
     gone = process_id()
@@ -60,8 +61,9 @@ def test_a_connection_that_rested_is_asked_whether_it_lives_and_one_just_used_is
 
 
 def test_where_the_database_went_away_a_moment_ago_one_transaction_fails_and_the_next_does_not(
-    postgresql_url: str,
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(engines, "_TRUSTED_S", 3600.0)
     database = Database(Settings(database_url=postgresql_url, _env_file=None))  # type: ignore[call-arg]
     other = make_engine(postgresql_url, synchronous="NORMAL", connections=3)
     with database.read() as first, database.read() as second:

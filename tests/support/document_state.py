@@ -17,7 +17,7 @@ from ingest.documents.document_job import workflow_id
 from rag.qdrant_edge_index import EdgeIndex
 from store import index_work, knowledge
 from store.blobs import Blobs
-from tests.support.job_steps import client_of_jobs
+from tests.support.job_steps import client_of_jobs, executor_of
 from tests.support.server import JOB_S, Account, RunningServer
 
 _OPEN = ["PENDING", "ENQUEUED", "DELAYED"]
@@ -49,10 +49,7 @@ class DocumentJobs:
 
     def executor(self, document_id: str, run: int) -> str | None:
         """Who works on it, or did last."""
-        found = self._client.list_workflows(
-            workflow_ids=[workflow_id(document_id, run)], load_input=False, load_output=False
-        )
-        return found[0].executor_id if found else None
+        return executor_of(self._client, workflow_id(document_id, run))
 
     def open_runs(self) -> list[str]:
         found = self._client.list_workflows(

@@ -24,12 +24,19 @@ class Stage:
 def client_of_jobs(server: RunningServer) -> DBOSClient:
     """Of the job database of a server, whether it runs or not."""
     settings = server.settings
+    database_url = settings.database_direct_url or settings.effective_database_url
     url = settings.jobs_database_url or (
-        settings.effective_database_url
-        if settings.effective_database_url.startswith("postgresql")
+        database_url
+        if database_url.startswith("postgresql")
         else f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}"
     )
     return DBOSClient(system_database_url=url)
+
+
+def executor_of(client: DBOSClient, job_id: str) -> str | None:
+    """Who works on a job, or did last; nobody while it waits, when its record names who put it in."""
+    found = client.list_workflows(workflow_ids=[job_id], load_input=False, load_output=False)
+    return found[0].executor_id if found and found[0].status not in ("ENQUEUED", "DELAYED") else None
 
 
 class JobSteps:
@@ -48,8 +55,7 @@ class JobSteps:
 
     def executor(self, task_id: str) -> str | None:
         """Who works on the call, or did last."""
-        found = self._client.list_workflows(workflow_ids=[task_id], load_input=False, load_output=False)
-        return found[0].executor_id if found else None
+        return executor_of(self._client, task_id)
 
     def stages(self, task_id: str) -> list[Stage]:
         """Of the steps that are done, in their order."""

@@ -41,13 +41,14 @@ def running_pooler(cluster: str, *, sessions: int) -> Iterator[str]:
     settings = folder / "pgbouncer.ini"
     given = configparser.ConfigParser()
     given.read_string(SETTINGS.read_text())
-    given["databases"] = {"*": f"host={direct.query['host']} user={direct.username}"}
+    place = given["databases"]["parley"].replace("host=database port=5432", f"host={direct.query['host']}")
+    given["databases"] = {"*": f"{place} user={direct.username}"}
     here = {
         "listen_addr": "127.0.0.1",
         "listen_port": str(port),
         "auth_type": "any",
         "default_pool_size": str(sessions),
-        "admin_users": str(direct.username),
+        "server_round_robin": "1",  # so that hardly two transactions after each other have the same session
     }
     given.read_dict({"pgbouncer": here})
     given.remove_option("pgbouncer", "auth_file")
