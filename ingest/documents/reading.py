@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ ForChild = tuple[Path, str, int, ocr.Session]
 _BATCH_PAGES = 4
 _MAX_HURT_PAGES = 20
 _SLICE = 256
+_PAUSES_S = (0.5, 2.0)
+"""Before each further try, where a child died."""
 _HURT = {"unreadable", "too_large"}  # what a child that died, ran too long or took too much memory is told as
 
 
@@ -159,12 +162,14 @@ def _recognise_batch(path: Path, name: str, max_bytes: int, session: ocr.Session
 
 
 def _in_child(house: Workshop, tenant_id: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """Twice where the child dies: it may have been somebody else's doing."""
+    """Again where the child dies: it may have been somebody else's doing, who kills the others in the same moment."""
     try:
-        try:
-            return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
-        except ChildDied:
-            return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
+        for pause_s in _PAUSES_S:
+            try:
+                return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
+            except ChildDied:
+                time.sleep(pause_s)
+        return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
     except ChildDied:
         raise DocumentError("unreadable", "Reading the document crashes the reader.") from None
     except ChildTimedOut:
