@@ -18,8 +18,7 @@ from ingest.analysis.memory import Known, merge
 from ingest.analysis.model.analyst import Analyst
 from ingest.analysis.quality import evaluate
 from ingest.analysis.reading import read_settings
-from ingest.children import ChildDied
-from ingest.workshop import ShuttingDown, Workshop, run_or_shut_down
+from ingest.workshop import TRIES, ShuttingDown, Workshop, run_or_shut_down
 from rag.language_model import ProviderAway
 from rag.structured import ModelClosed
 from store import accounts, analysis, index_work, speakers, voices
@@ -32,7 +31,6 @@ from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY, IndexWork
 
 log = structlog.get_logger(__name__)
 
-_TRIES = 3
 Result = TypeVar("Result")
 
 
@@ -58,14 +56,7 @@ Work = Callable[[Workshop, Tenant, Analysis, Conversation, Analyst | None], Foun
 def in_child(house: Workshop, order: Analysis, function: Callable[..., Result], *args: object) -> Result:
     """The built-in engine's work, away from the server's threads: clients take turns, and a child that dies is
     replaced, some times."""
-    for tries_left in reversed(range(_TRIES)):
-        try:
-            return run_or_shut_down(house.pools.analysis, function, *args, owner=order.tenant_id, tag=order.id)
-        except ChildDied:
-            if not tries_left:
-                raise
-            log.warning("a child died at an analysis", analysis_id=order.id)
-    raise AssertionError("the last try returns or raises")
+    return run_or_shut_down(house.pools.analysis, function, *args, owner=order.tenant_id, tag=order.id, tries=TRIES)
 
 
 def _summary(

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
 from ingest.fetching import fetch_into_blob
 from ingest.speech.decode import AudioInfo, Undecodable, probe
-from ingest.workshop import Workshop, run_or_shut_down
+from ingest.workshop import TRIES, Workshop, run_or_shut_down
 from store import transcriptions
 from store.blobs import BlobMissing
 from store.transcriptions import Task
@@ -20,16 +20,10 @@ _MAX_NAME_CHARACTERS = 200
 def probe_blob(house: Workshop, tenant_id: str, key: str, *, urgent: bool = False) -> AudioInfo:
     """What a recording holds, looked at in a child process. Raises Undecodable."""
     with house.blobs.as_file(key) as path:
-        for is_last in (False, True):
-            try:
-                return run_or_shut_down(house.pools.probing, probe, path, urgent=urgent, owner=tenant_id)
-            except ChildDied:
-                # The recording's fault only where it happens again: a child may be killed from outside.
-                if is_last:
-                    break
-            except (ChildTimedOut, ChildOutOfMemory):
-                break
-    raise Undecodable("nothing in it can be decoded")
+        try:
+            return run_or_shut_down(house.pools.probing, probe, path, urgent=urgent, owner=tenant_id, tries=TRIES)
+        except (ChildDied, ChildTimedOut, ChildOutOfMemory):
+            raise Undecodable("nothing in it can be decoded") from None
 
 
 def name_in(url: str) -> str:

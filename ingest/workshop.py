@@ -5,6 +5,7 @@ Job steps are plain functions that DBOS calls by name, so they reach it through 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -16,7 +17,7 @@ import numpy as np
 import structlog
 
 from accounts import webhooks
-from ingest.children import ChildPool, PoolClosed
+from ingest.children import ChildDied, ChildPool, PoolClosed
 from ingest.gpu import has_gpu
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
@@ -39,6 +40,10 @@ from store.settings import WORK, Settings, Work
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
+
+TRIES = 3
+"""Of what a child does for a job, where it dies."""
+_PAUSE_S = 0.5
 
 CALLS_QUEUE = "calls_by_client"  # partitioned by tenant
 FETCHES_QUEUE = "fetches"  # partitioned by tenant
@@ -104,7 +109,7 @@ class PooledEmbedder:
         return np.stack([vectors[0] for vectors in self.embed_for_index(texts)])
 
     def embed_for_index(self, texts: Sequence[str]) -> list[Vector]:
-        return run_or_shut_down(self._pool, embedding.embed_passages_of, self.spec, list(texts))
+        return run_or_shut_down(self._pool, embedding.embed_passages_of, self.spec, list(texts), tries=TRIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +162,23 @@ def run_or_shut_down(
     urgent: bool = False,
     owner: str = "",
     tag: str = "",
+    tries: int = 1,
 ) -> Result:
-    """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile."""
-    try:
-        return pool.run(function, *args, urgent=urgent, owner=owner, tag=tag)
-    except PoolClosed:
-        raise ShuttingDown from None
+    """`pool.run`, for job steps. Raises ShuttingDown when the server stops meanwhile.
+
+    `tries`: how often in all, where the child dies: that may be somebody else's doing, who kills the others in the same
+    moment, so there is a pause before each further try."""
+    for tries_left in reversed(range(tries)):
+        try:
+            return pool.run(function, *args, urgent=urgent, owner=owner, tag=tag)
+        except PoolClosed:
+            raise ShuttingDown from None
+        except ChildDied as error:
+            if not tries_left:
+                raise
+            log.warning("a child died, so its work is done again", pool=pool.name, error=str(error))
+            time.sleep(_PAUSE_S * (tries - tries_left))
+    raise AssertionError("the last try returns or raises")
 
 
 _opened: Workshop | None = None

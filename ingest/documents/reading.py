@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from ingest.documents import images, ocr, pdf
 from ingest.documents.parse import parse
 from ingest.documents.parsed import DocumentError, Limits, ParsedDocument
 from ingest.documents.recording_charges import Heard
-from ingest.workshop import Workshop, run_or_shut_down
+from ingest.workshop import TRIES, Workshop, run_or_shut_down
 from rag.chunking import Chunk, chunk_sections
 
 log = structlog.get_logger(__name__)
@@ -27,8 +26,6 @@ ForChild = tuple[Path, str, int, ocr.Session]
 _BATCH_PAGES = 4
 _MAX_HURT_PAGES = 20
 _SLICE = 256
-_PAUSES_S = (0.5, 2.0)
-"""Before each further try, where a child died."""
 _HURT = {"unreadable", "too_large"}  # what a child that died, ran too long or took too much memory is told as
 
 
@@ -162,14 +159,8 @@ def _recognise_batch(path: Path, name: str, max_bytes: int, session: ocr.Session
 
 
 def _in_child(house: Workshop, tenant_id: str, function: Callable[..., Result], *arguments: object) -> Result:
-    """Again where the child dies: it may have been somebody else's doing, who kills the others in the same moment."""
     try:
-        for pause_s in _PAUSES_S:
-            try:
-                return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
-            except ChildDied:
-                time.sleep(pause_s)
-        return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id)
+        return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id, tries=TRIES)
     except ChildDied:
         raise DocumentError("unreadable", "Reading the document crashes the reader.") from None
     except ChildTimedOut:

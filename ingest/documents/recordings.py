@@ -34,7 +34,7 @@ from ingest.speech.decode import (
 )
 from ingest.speech.recognise import Engine, choose_engine
 from ingest.speech.samples import NoRoom
-from ingest.workshop import Workshop, run_or_shut_down
+from ingest.workshop import TRIES, Workshop, run_or_shut_down
 from store.weights import ModelMissing
 
 log = structlog.get_logger(__name__)
@@ -44,7 +44,6 @@ Result = TypeVar("Result")
 UNPAID = "client_inactive: the balance does not cover the transcription of this recording."
 
 _DECODED, _RECOGNISED = 0.05, 0.98
-_TRIES = 3
 
 # A paragraph is what a citation's times are exact to.
 _FULL_PARAGRAPH = 300
@@ -177,12 +176,7 @@ def _ask(pool: ChildPool, recording: Recording, function: Callable[..., Result],
     and again, in the speech engine's child for a reason of the server's."""
     is_ours = pool.name == "speech"
     try:
-        for _ in range(_TRIES - 1):
-            try:
-                return run_or_shut_down(pool, function, *arguments, owner=recording.tenant_id)
-            except ChildDied:
-                log.warning("a child died at a recording", pool=pool.name, document_id=recording.document_id)
-        return run_or_shut_down(pool, function, *arguments, owner=recording.tenant_id)
+        return run_or_shut_down(pool, function, *arguments, owner=recording.tenant_id, tries=TRIES)
     except ChildDied:
         if is_ours:
             raise DocumentError("internal_error", "The speech engine stopped on it again and again.") from None
