@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-import structlog
 
 from ingest.analyses import is_known
 from ingest.analysis import built_in, combine
@@ -29,7 +28,6 @@ from store.database import Connection
 from store.errors import Unavailable, UpstreamFailed
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY, IndexWork
 
-log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
