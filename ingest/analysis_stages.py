@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-
 from ingest.analyses import is_known
 from ingest.analysis import built_in, combine
 from ingest.analysis.catalogs import CRITERIA, DETERMINISTIC, Language
@@ -27,7 +26,6 @@ from store.analysis import CriterionResult, NewItem
 from store.database import Connection
 from store.errors import Unavailable, UpstreamFailed
 from store.index_work import INDEX_COMMUNICATION, INDEX_MEMORY, IndexWork
-
 
 Result = TypeVar("Result")
 
