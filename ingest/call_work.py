@@ -12,14 +12,13 @@ import structlog
 
 from ingest.children import ChildDied, ChildPool, WorkCancelled
 from ingest.speech import transcribe
-from ingest.workshop import Workshop, run_or_shut_down, workshop
+from ingest.workshop import TRIES, Workshop, run_or_shut_down, workshop
 from store import transcriptions
 from store.errors import Unavailable
 from store.transcriptions import Task
 
 DECODED, LISTENED, RECOGNISED = 0.05, 0.2, 0.95
 """How far a call is after a stage, of 1."""
-_TRIES = 3
 
 Result = TypeVar("Result")
 
@@ -46,7 +45,7 @@ def run(pool: ChildPool, task: Task, function: Callable[..., Result], *args: obj
     take turns. A child that dies is replaced, some times. Raises WorkCancelled when the task has ended, and only then:
     whoever cancels ends it first."""
     urgent = bool(task.parameters.get("sync"))
-    for tries_left in reversed(range(_TRIES)):
+    for tries_left in reversed(range(TRIES)):
         try:
             return run_or_shut_down(pool, function, *args, urgent=urgent, owner=task.tenant_id, tag=task.id)
         except (ChildDied, WorkCancelled) as error:

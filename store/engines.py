@@ -118,11 +118,8 @@ def _ask_those_that_rested(engine: Engine) -> None:
     was a transaction and a journey more for nearly each of ours, and on a busy server it is never otherwise."""
 
     @event.listens_for(engine, "connect")
-    def _is_new(_connection: Any, entry: ConnectionPoolEntry) -> None:
-        entry.info[_ANSWERED_S] = time.monotonic()
-
     @event.listens_for(engine, "checkin")
-    def _comes_back(_connection: Any, entry: ConnectionPoolEntry) -> None:
+    def _answered(_connection: Any, entry: ConnectionPoolEntry) -> None:
         entry.info[_ANSWERED_S] = time.monotonic()
 
     @event.listens_for(engine, "checkout")

@@ -115,18 +115,17 @@ def refills(server: RunningServer, settings: Settings) -> list[index_work.Refill
 
 
 @contextmanager
-def reached_by_pooler(cluster: str, server: RunningServer, values: dict[str, str]) -> Iterator[None]:
+def reached_by_pooler(cluster: str, server: RunningServer) -> Iterator[None]:
     """A server's commands go by way of a pooler meanwhile, where one is installed."""
     if pooler.program() is None:
         yield
         return
-    direct = values["database_url"]
+    before, direct = server.environment, server.environment["PARLEY_DATABASE_URL"]
     with pooler.running_pooler(cluster, sessions=4) as pattern:
         url = pattern.format(name=postgresql.name_of(direct))
-        server.environment |= {"PARLEY_DATABASE_URL": url, "PARLEY_DATABASE_DIRECT_URL": direct}
+        server.environment = before | {"PARLEY_DATABASE_URL": url, "PARLEY_DATABASE_DIRECT_URL": direct}
         yield
-    server.environment["PARLEY_DATABASE_URL"] = direct
-    del server.environment["PARLEY_DATABASE_DIRECT_URL"]
+    server.environment = before
 
 
 def test_everything_goes_and_comes_back(
@@ -166,7 +165,7 @@ def test_everything_goes_and_comes_back(
             said = moved(other, "--data-dir", str(back))
             assert said.returncode == 0, said.stderr
             assert "nothing is embedded again" in said.stdout
-            with reached_by_pooler(postgresql_cluster, other, values):
+            with reached_by_pooler(postgresql_cluster, other):
                 rows = rows_of(moved(other, "--data-dir", str(back), "--json"))
             assert all(row["same"] for row in rows.values())
             assert (rows["kb_documents"]["there"], rows["blobs"]["there"]) == (2, 3)

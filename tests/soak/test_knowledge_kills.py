@@ -90,7 +90,8 @@ def test_documents_are_whole_however_often_the_children_that_read_and_embed_them
     hits: list[str] = []
 
     def kill() -> None:
-        """What was in work then has ended before the next kill: a document whose child dies twice is unreadable."""
+        """What was in work then has ended before the next kill: a document whose children die again and again
+        is unreadable."""
         with document_jobs(server) as jobs:
             in_work = jobs.open_runs()
             if server.kill_children():

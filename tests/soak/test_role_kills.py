@@ -4,9 +4,9 @@ one that answers while it takes things in, and of the one that works, at each st
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -62,23 +62,13 @@ class Documents:
 
 def while_killed(api: RunningServer, chance: random.Random, *acts: Callable[[], object]) -> None:
     """Does all of it at once, and the process that answers is killed meanwhile."""
-    failures: list[BaseException] = []
-
-    def noted(act: Callable[[], object]) -> None:
-        try:
-            act()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=noted, args=(act,)) for act in acts]
-    for thread in threads:
-        thread.start()
-    time.sleep(chance.uniform(0, ACCEPTING_S))
-    api.kill()
-    api.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+    with ThreadPoolExecutor(len(acts)) as threads:
+        begun = [threads.submit(act) for act in acts]
+        time.sleep(chance.uniform(0, ACCEPTING_S))
+        api.kill()
+        api.start()
+        for each in begun:
+            each.result()
 
 
 def test_what_is_accepted_is_done_once_however_often_who_accepts_it_is_killed(

@@ -40,12 +40,5 @@ def ended(account: Account, ids: list[str], *, wait_s: float = WAIT_S) -> list[d
 
 
 def listed(account: Account, **query: Any) -> list[dict[str, Any]]:
-    """All deliveries, page by page."""
-    items: list[dict[str, Any]] = []
-    while True:
-        answer = account.get("/public/v1/webhook-deliveries", params={**query, "limit": 100, "offset": len(items)})
-        assert answer.status_code == 200, answer.text
-        page = answer.json()
-        items += page["items"]
-        if len(items) >= page["pagination"]["total"]:
-            return items
+    """All deliveries."""
+    return account.items_of("/public/v1/webhook-deliveries", **query)

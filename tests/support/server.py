@@ -242,11 +242,14 @@ class Account:
         return self.movements("debit")
 
     def movements(self, kind: str) -> list[dict[str, Any]]:
-        """All of a kind in the history of the balance, page by page, newest first."""
+        """All of a kind in the history of the balance, newest first."""
+        return self.items_of("/public/v1/balance/history", kind=kind)
+
+    def items_of(self, path: str, **query: Any) -> list[dict[str, Any]]:
+        """All items of a list, page by page."""
         items: list[dict[str, Any]] = []
         while True:
-            query: dict[str, Any] = {"kind": kind, "limit": 100, "offset": len(items)}
-            answer = self.get("/public/v1/balance/history", params=query)
+            answer = self.get(path, params={**query, "limit": 100, "offset": len(items)})
             assert answer.status_code == 200, answer.text
             page = answer.json()
             items += page["items"]
