@@ -16,7 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 def test_each_setting_has_its_line_in_the_documentation(name: str) -> None:
     description = Settings.model_fields[name].description
     assert description
-    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if f"`PARLEY_{name.upper()}`" in line]
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    lines = [line for line in page if line.startswith(f"| `PARLEY_{name.upper()}` |")]
     assert len(lines) == 1
     assert description in lines[0]
 
