@@ -14,7 +14,6 @@ from typing import Any
 
 import httpx2
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import Image
 
@@ -24,7 +23,7 @@ from store import accounts, camera_streams
 from store.ids import new_id
 from tests.contract.test_vision import EVENTS, STREAMS, TRAFFIC, made
 from tests.support.camera_workers import own_worker
-from tests.support.clips import write_codes, write_pictures
+from tests.support.clips import letterboxed, write_codes, write_pictures
 from tests.support.hostile_camera import hostile_camera, trap
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.rtsp import RtspServer, need_server, running_server
@@ -354,20 +353,10 @@ def yesterday_and_today() -> dict[str, str]:
     return {"from": str(day - timedelta(days=1)), "to": str(day)}
 
 
-def still(name: str, size: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """A photo of ../shared in the middle of a grey picture of that width and height."""
-    with Image.open(SHARED / "data/vision" / name) as photo:
-        shown = photo.convert("RGB")
-    shown.thumbnail(size)
-    picture = Image.new("RGB", size, (114, 114, 114))
-    picture.paste(shown, ((size[0] - shown.width) // 2, (size[1] - shown.height) // 2))
-    return np.asarray(picture, np.uint8)
-
-
 @pytest.mark.proves("vision.event.types.traffic")
 @pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared: people who wait, a detector")
 def test_people_who_wait_are_a_queue_until_they_are_gone(viewer: Account, tmp_path: Path) -> None:
-    waiting = still("bus.jpg", (640, 480))
+    waiting = letterboxed(SHARED / "data/vision/bus.jpg", (640, 480))
     empty = np.full_like(waiting, 114)
     clip = write_pictures(tmp_path / "queue.mp4", [waiting] * 80 + [empty] * 80, fps=5)
     till = {"name": "till", "kind": "queue", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]]}
@@ -386,7 +375,9 @@ def test_people_who_wait_are_a_queue_until_they_are_gone(viewer: Account, tmp_pa
 def test_a_plate_in_the_picture_is_read_once(viewer: Account, tmp_path: Path) -> None:
     file = "test_011"
     _, *_, text = (SHARED / f"data/vision/plates-eu/{file}.txt").read_text().split()
-    clip = write_pictures(tmp_path / "car.mp4", [still(f"plates-eu/{file}.jpg", (1280, 720))] * 20, fps=10)
+    clip = write_pictures(
+        tmp_path / "car.mp4", [letterboxed(SHARED / f"data/vision/plates-eu/{file}.jpg", (1280, 720))] * 20, fps=10
+    )
     with running_server(width=1280, height=720, fps=10, bitrate=6000, clip=clip) as camera:
         made(viewer, scenarios=["lpr"], rtsp_url=camera.url())
         wait_for(lambda: events(viewer, scenario="lpr"), viewer)

@@ -18,7 +18,9 @@ from tests.support.server import RunningServer
 
 
 @contextmanager
-def server_with_cameras(folder: Path, postgresql_url: str, *, places: int, lease_s: int) -> Iterator[RunningServer]:
+def server_with_cameras(
+    folder: Path, postgresql_url: str, *, places: int, lease_s: int, **settings: str
+) -> Iterator[RunningServer]:
     """On PostgreSQL, where others may watch beside it; cameras may be on this machine."""
     running = RunningServer(
         folder,
@@ -26,6 +28,7 @@ def server_with_cameras(folder: Path, postgresql_url: str, *, places: int, lease
         camera_networks="127.0.0.0/8",
         camera_lease_s=str(lease_s),
         camera_places=str(places),
+        **settings,
     )
     try:
         yield running.start()

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+GREY = 114
+
 
 def write_pictures(path: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, fps: int = 10) -> Path:
     """An H.264 file of these pictures (height x width x 3, RGB, all of one even size)."""
@@ -24,6 +26,16 @@ def write_pictures(path: Path, pictures: Sequence[npt.NDArray[np.uint8]], *, fps
             made.mux(stream.encode(frame))
         made.mux(stream.encode(None))
     return path
+
+
+def letterboxed(photo: Path, size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """A photo in the middle of a grey picture of that width and height."""
+    with Image.open(photo) as opened:
+        shown = opened.convert("RGB")
+    shown.thumbnail(size)
+    picture = Image.new("RGB", size, (GREY,) * 3)
+    picture.paste(shown, ((size[0] - shown.width) // 2, (size[1] - shown.height) // 2))
+    return np.asarray(picture, np.uint8)
 
 
 def write_codes(path: Path, codes: Sequence[str]) -> Path:
