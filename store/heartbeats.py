@@ -28,6 +28,7 @@ workers = sa.Table(
 )
 
 _FAREWELL = datetime(1970, 1, 1, tzinfo=UTC)
+_LATE = 1.2  # times as long as meant, at most, between two looks on a machine that is busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,14 @@ class Worker:
     last_seen_at: datetime
     takes: tuple[str, ...]
     index_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """The last beat of a worker, and for how long it was the last at each look."""
+
+    beat_at: datetime
+    silent_s: float
 
 
 def beat(connection: Connection, executor_id: str, takes: Sequence[str], index_name: str | None) -> None:
@@ -84,31 +93,37 @@ class Listener:
     """Tells which workers fell silent: those whose heartbeat it has not seen change for `after_s` of its own running
     time. Clocks that are set forward or back so make nobody silent, and keep nobody alive."""
 
-    def __init__(self, executor_id: str, *, after_s: float) -> None:
-        """`executor_id`: who listens, and is never silent to itself."""
+    def __init__(self, executor_id: str, *, after_s: float, looks_every_s: float) -> None:
+        """`executor_id`: who listens, and is never silent to itself. `looks_every_s`: how often it means to look. Time
+        in which it could not, as the database was away, counts as one look: the others could not beat either."""
         self._others = workers.c.executor_id != executor_id
         self._after_s = after_s
-        self._heard: dict[str, tuple[datetime, float]] = {}  # worker: its last beat, and when that was seen first
+        self._most_between_s = looks_every_s * _LATE
+        self._looked_s: float | None = None
+        self._heard: dict[str, _Heard] = {}
 
     def silent(self, connection: Connection) -> list[str]:
         beats = self._beats(connection, sa.select(workers))
-        seen = time.monotonic()
-        for worker, last in beats.items():
-            if self._heard.get(worker, (None, 0.0))[0] != last:
-                self._heard[worker] = (last, seen)
-        for worker in self._heard.keys() - beats.keys():
-            del self._heard[worker]
-        return [worker for worker, last in beats.items() if self._is_silent(worker, last, seen)]
+        looked_s = time.monotonic()
+        passed_s = min(looked_s - self._looked_s, self._most_between_s) if self._looked_s is not None else 0.0
+        self._looked_s = looked_s
+        before, self._heard = self._heard, {}
+        for worker, beat_at in beats.items():
+            heard = before.get(worker)
+            silent_s = heard.silent_s + passed_s if heard is not None and heard.beat_at == beat_at else 0.0
+            self._heard[worker] = _Heard(beat_at, silent_s)
+        return [worker for worker, beat_at in beats.items() if self._is_silent(worker, beat_at)]
 
     def hold_silent(self, connection: Connection) -> list[str]:
-        """Those of the silent that no other taker holds, each held until the transaction ends."""
+        """Those that were silent at the last look, are still, and that no other taker holds; each held until the
+        transaction ends."""
         beats = self._beats(connection, sa.select(workers).with_for_update(skip_locked=True))
-        seen = time.monotonic()
-        return [worker for worker, last in beats.items() if self._is_silent(worker, last, seen)]
+        return [worker for worker, beat_at in beats.items() if self._is_silent(worker, beat_at)]
 
     def _beats(self, connection: Connection, query: sa.Select[Any]) -> dict[str, datetime]:
         return {row.executor_id: row.last_seen_at for row in connection.execute(query.where(self._others))}
 
-    def _is_silent(self, worker: str, last: datetime, seen: float) -> bool:
-        heard, since = self._heard.get(worker, (last, seen))
-        return last == _FAREWELL or (last == heard and seen - since > self._after_s)
+    def _is_silent(self, worker: str, beat_at: datetime) -> bool:
+        heard = self._heard.get(worker)
+        is_overdue = heard is not None and heard.beat_at == beat_at and heard.silent_s > self._after_s
+        return beat_at == _FAREWELL or is_overdue

@@ -93,7 +93,9 @@ class Jobs:
         self._threads: list[threading.Thread] = []
         self._slot: IO[str] | None = None
         self.executor_id = settings.executor_id or self._claim_executor_id()
-        self._listener = Listener(self.executor_id, after_s=settings.takeover_after_s)
+        self._listener = Listener(
+            self.executor_id, after_s=settings.takeover_after_s, looks_every_s=settings.heartbeat_s
+        )
         self._takes = tuple(work for work in WORK if work in takes)
         self._index_name = index_name
         self._told = (*self._takes, heartbeats.GPU) if has_gpu and self._takes else self._takes
@@ -236,6 +238,8 @@ class Jobs:
 
     def statuses(self, workflow_ids: list[str]) -> dict[str, str]:
         """DBOS's status of each workflow that is known."""
+        if not workflow_ids:  # DBOS takes an empty list for any workflow
+            return {}
         self._begin_changed_again()  # else whoever asks takes them for ended
         found = DBOS.list_workflows(workflow_ids=workflow_ids, load_input=False, load_output=False)
         return {status.workflow_id: status.status for status in found}
@@ -295,6 +299,8 @@ class Jobs:
                 return
         with self._database.write(durable=False) as connection:
             gone = self._listener.hold_silent(connection)
+            if not gone:  # another takes them over; and DBOS takes an empty list for any worker
+                return
             pending = DBOS.list_workflows(status="PENDING", executor_id=gone, load_input=False, load_output=False)
             for queue in self._queues:
                 ids = [status.workflow_id for status in pending if status.queue_name == queue.name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ AFTER_S = 0.3
 
 @pytest.fixture
 def listener() -> Listener:
-    return Listener("me", after_s=AFTER_S)
+    return Listener("me", after_s=AFTER_S, looks_every_s=AFTER_S)
 
 
 class RunningTime:
@@ -89,15 +88,35 @@ def test_who_says_farewell_is_waited_for_no_more_until_it_beats_again(database: 
     assert silent(database, listener) == []
 
 
-def test_one_taker_alone_holds_a_silent_worker(database: Database) -> None:
+def test_who_could_not_look_takes_nobody_for_silent_who_could_not_beat(
+    database: Database, running_time: RunningTime
+) -> None:
+    listener = Listener("me", after_s=AFTER_S, looks_every_s=AFTER_S / 3)
+    for worker in ("alive", "gone"):
+        beat(database, worker)
+    assert silent(database, listener) == []
+    running_time.pass_by(1000 * AFTER_S)  # the database was away
+    assert silent(database, listener) == []
+    beat(database, "alive")
+    found = []
+    for _ in range(3):
+        running_time.pass_by(AFTER_S / 3)
+        beat(database, "alive")
+        found.append(silent(database, listener))
+    assert found[-1] == ["gone"]
+    assert found[0] == []
+
+
+def test_one_taker_alone_holds_a_silent_worker(database: Database, running_time: RunningTime) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
     beat(database, "gone")
-    takers = [Listener(name, after_s=0.0) for name in ("first", "second")]
-    for taker in takers:
-        with database.read() as connection:
-            taker.silent(connection)
-    time.sleep(0.01)
+    takers = [Listener(name, after_s=AFTER_S, looks_every_s=AFTER_S) for name in ("first", "second")]
+    for _ in range(2):
+        for taker in takers:
+            with database.read() as connection:
+                taker.silent(connection)
+        running_time.pass_by(1.1 * AFTER_S)
     with database.write() as first, database.write() as second:
         assert takers[0].hold_silent(first) == ["gone"]
         assert takers[1].hold_silent(second) == []

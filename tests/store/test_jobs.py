@@ -84,6 +84,17 @@ def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
 
 
+def test_who_comes_late_to_a_take_over_takes_nothing_from_those_who_live(start: Start, tmp_path: Path) -> None:
+    start("one", "enqueue", "job-1")
+    wait_for(tmp_path, "second begins job-1 by one")
+    start("two", "late")
+    wait_for(tmp_path, "came late by two")
+    time.sleep(1)  # what was put back into its queue would be begun within a fifth of that
+    (tmp_path / "go").touch()
+    wait_for(tmp_path, "second job-1 by one")
+    assert sum(line.startswith("second begins") for line in lines(tmp_path)) == 1
+
+
 def test_one_sweep_forgets_more_than_one_batch_of_ended_jobs(start: Start, tmp_path: Path) -> None:
     start("one", "forget")
     wait_for(tmp_path, "ready by one")

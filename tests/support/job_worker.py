@@ -1,8 +1,9 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
 COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works), `accept` (starts it for others), `forget`
-(does 250 empty jobs, sweeps their records out once and notes how many are left) or `idle` (notes how many statements a
-second of waiting cost, then works). The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second
+(does 250 empty jobs, sweeps their records out once and notes how many are left), `idle` (notes how many statements a
+second of waiting cost, then works) or `late` (takes over a worker that another has taken over just before, then works).
+The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second
 step waits for the file FOLDER/go.
 """
 
@@ -15,8 +16,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from dbos import DBOS
 
+from store import heartbeats
 from store import jobs as runtime
-from store.database import Database
+from store.database import Connection, Database
 from store.jobs import Jobs, QueuePlan, step, workflow
 from store.settings import WORK, Settings
 
@@ -69,6 +71,22 @@ def idle(jobs: Jobs) -> None:
     note(f"statements {len(statements)}")
 
 
+def take_over_late(jobs: Jobs) -> None:
+    with jobs._database.write() as connection:
+        heartbeats.beat(connection, "gone", [], None)
+        heartbeats.say_farewell(connection, "gone")
+    holding = jobs._listener.hold_silent
+
+    def hold_late(connection: Connection) -> list[str]:
+        heartbeats.forget(connection, ["gone"])
+        return holding(connection)
+
+    jobs._listener.hold_silent = hold_late  # type: ignore[method-assign]
+    jobs._take_over()
+    jobs._listener.hold_silent = holding  # type: ignore[method-assign]
+    note("came late")
+
+
 def main() -> None:
     settings = Settings(
         data_dir=FOLDER / NAME,
@@ -88,6 +106,8 @@ def main() -> None:
         forget(jobs)
     if sys.argv[3] == "idle":
         idle(jobs)
+    if sys.argv[3] == "late":
+        take_over_late(jobs)
     note("ready")
     while True:
         time.sleep(1)
