@@ -10,10 +10,10 @@ from typing import Any
 from api.commands_accounts import require_tenant
 from api.commands_imports import Exports
 from api.logging import configure_logging
-from ingest import calls
+from ingest import announced_blobs, calls
 from ingest.call_charges import believable_ms
 from ingest.children import ChildError, ChildPool
-from ingest.documents import documents, links
+from ingest.documents import documents
 from ingest.import_files import own_of
 from ingest.speech.decode import Undecodable, probe
 from store import kb_spaces
@@ -99,6 +99,7 @@ def _ingest(
         return {"state": "skipped: neither a known document nor audio"}
     task_id = new_id()
     key = f"{tenant_id}/audio/{task_id}"
+    announced_blobs.announce(database, tenant_id, key)
     blobs.put_file(key, path)
     try:
         task = calls.record(
@@ -113,9 +114,10 @@ def _ingest(
             direction=None,
             expected_ms=believable_ms(info, path.stat().st_size),
             parameters={"language": None, "channel_speakers": True, "words": False, "sync": False, "summary": summary},
+            also=lambda connection, task: announced_blobs.take_in(tenant_id, connection, task.blob_key),
         )
     except NotPermitted as refused:
-        blobs.delete(key)
+        announced_blobs.discard(database, blobs, tenant_id, key)
         return {"state": f"refused: {refused.message}"}
     return {"as": "call", "id": task.communication_id, "state": "accepted"}
 
@@ -123,7 +125,7 @@ def _ingest(
 def _ingest_document(database: Database, blobs: Blobs, tenant_id: str, path: Path, space: str) -> dict[str, Any]:
     document_id = new_id()
     key = f"{tenant_id}/documents/{document_id}"
-    links.announce(database, tenant_id, key)
+    announced_blobs.announce(database, tenant_id, key)
     blob = blobs.put_file(key, path)
     space_id = _space_id(database, tenant_id, space)
     document, begins = documents.record(

@@ -16,7 +16,8 @@ from api.knowledge import kb_operation, require_space, space_is_open
 from api.media import FILE_ANSWER, StoredFile, send_file
 from api.multipart import is_multipart, receive_form
 from api.paging import PageQuery, Pagination, pagination
-from ingest.documents import documents, links
+from ingest import announced_blobs
+from ingest.documents import documents
 from store import knowledge
 from store.blobs import BlobInfo
 from store.database import Connection
@@ -129,7 +130,7 @@ async def add_document(call: Call[NoInput, NoInput]) -> Response:
         await run_in_threadpool(call.identify, title, file_name, blob.sha256 if blob is not None else url or "")
     # Refused, or answered before: the bytes belong to no row.
     except BaseException:
-        await run_in_threadpool(links.discard, house.database, house.blobs, call.tenant_id, key)
+        await run_in_threadpool(announced_blobs.discard, house.database, house.blobs, call.tenant_id, key)
         raise
     document = await run_in_threadpool(
         documents.accept,
@@ -155,7 +156,7 @@ def _note_added(call: Call[NoInput, NoInput], connection: Connection, document: 
 
 async def _receive_file(call: Call[NoInput, NoInput], key: str) -> tuple[str, str, BlobInfo]:
     house = call.services.workshop
-    await run_in_threadpool(links.announce, house.database, call.tenant_id, key)
+    await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
     writer = await run_in_threadpool(house.blobs.writer, key)
     form = await receive_form(call.request, writer, max_file_bytes=call.services.settings.max_document_bytes)
     if form.file is None:
@@ -183,7 +184,7 @@ async def _receive_json(call: Call[NoInput, NoInput], key: str) -> tuple[str, st
     if not body.text.strip():
         raise InvalidRequest("text: is empty.", param="text")
     house = call.services.workshop
-    await run_in_threadpool(links.announce, house.database, call.tenant_id, key)
+    await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
     blob = await run_in_threadpool(house.blobs.put, key, body.text.encode())
     return title, "text.txt", blob, None
 

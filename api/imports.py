@@ -18,7 +18,7 @@ from api.http import Call, NoInput, Operation, json_response, parse_json, parse_
 from api.media_uploads import refuse_declared
 from api.multipart import is_multipart, receive_form
 from api.speech_requests import MOST_SPEAKERS, Prompt, SpeakerInput, Text, Url
-from ingest import import_files, import_media, imports
+from ingest import announced_blobs, import_files, imports
 from ingest.analysis_job import start
 from ingest.children import ChildError
 from ingest.imports import Imported, UnusableMedia, Wishes
@@ -260,7 +260,7 @@ async def _import_export(call: NoCall) -> Response:
     refuse_declared(call.request, most)
     import_id = new_id()
     key = f"{call.tenant_id}/imports/{import_id}"
-    announced = await run_in_threadpool(import_media.announce, house, call.tenant_id, import_id, key)
+    await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
     try:
         writer = await run_in_threadpool(house.blobs.writer, key)
         form = await receive_form(call.request, writer, max_file_bytes=most, known=ExportForm.model_fields.keys())
@@ -273,7 +273,7 @@ async def _import_export(call: NoCall) -> Response:
         found = await in_turn(call.tenant_id, _take_in, call, key, form.file_name, fields)
     # Stored or refused: nobody needs the file itself any more.
     finally:
-        await run_in_threadpool(import_media.discard, house, announced)
+        await run_in_threadpool(announced_blobs.discard, house.database, house.blobs, call.tenant_id, key)
     if not found:
         raise InvalidRequest("There is no conversation in the file.", param="file")
     return json_response(_all_accepted(found), 202)

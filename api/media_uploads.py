@@ -12,7 +12,7 @@ from starlette.responses import Response
 from api.fields import UuidText
 from api.http import Call, NoInput, Operation, json_response
 from api.multipart import is_multipart, receive_form
-from ingest import import_media
+from ingest import announced_blobs, import_media
 from store.database import Connection
 from store.errors import InvalidRequest, TooLarge
 from store.ids import new_id
@@ -48,7 +48,7 @@ async def upload_media(call: NoCall) -> Response:
     house = call.services.workshop
     media_id = new_id()
     key = import_media.blob_key(call.tenant_id, media_id)
-    announced = await run_in_threadpool(import_media.announce, house, call.tenant_id, media_id, key)
+    await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
     try:
         writer = await run_in_threadpool(house.blobs.writer, key)
         form = await receive_form(call.request, writer, max_file_bytes=most, known=())
@@ -60,7 +60,7 @@ async def upload_media(call: NoCall) -> Response:
         await run_in_threadpool(call.identify, form.file.sha256, name)
     # Refused or answered before: the bytes belong to no row.
     except BaseException:
-        await run_in_threadpool(import_media.discard, house, announced)
+        await run_in_threadpool(announced_blobs.discard, house.database, house.blobs, call.tenant_id, key)
         raise
 
     def keep(connection: Connection, row: Media) -> None:

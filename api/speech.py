@@ -18,7 +18,7 @@ from api.http import Call, NoInput, Operation, json_response, read_body
 from api.multipart import Form, is_multipart, receive_form
 from api.speech_requests import LinkedRecording, Order, SpeakerInput, TranscriptionForm, Upload, parse_form, parse_link
 from api.speech_tasks import TranscriptionResult, get_task, result_body
-from ingest import call_sources, calls
+from ingest import announced_blobs, call_sources, calls
 from ingest.call_charges import believable_ms
 from ingest.speech.decode import AudioInfo, Undecodable, media_type
 from ingest.workshop import ShuttingDown
@@ -100,16 +100,17 @@ async def _transcribe_upload(call: NoCall) -> Response:
         await run_in_threadpool(_refuse_when_full, call)
     task_id = new_id()
     key = _blob_key(call, task_id)
-    writer = await run_in_threadpool(house.blobs.writer, key)
-    form = await receive_form(
-        call.request,
-        writer,
-        max_file_bytes=services.settings.max_audio_bytes,
-        known=TranscriptionForm.model_fields.keys(),
-    )
-    if form.file is None:
-        raise InvalidRequest("There is no file.", code="missing_file", param="file")
+    await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
     try:
+        writer = await run_in_threadpool(house.blobs.writer, key)
+        form = await receive_form(
+            call.request,
+            writer,
+            max_file_bytes=services.settings.max_audio_bytes,
+            known=TranscriptionForm.model_fields.keys(),
+        )
+        if form.file is None:
+            raise InvalidRequest("There is no file.", code="missing_file", param="file")
         order = parse_form(form.fields)
         await run_in_threadpool(call.identify, form.file.sha256, order.text)
         info = await to_thread.run_sync(_probe, call, key, form, limiter=call.request.app.state.probing)
@@ -121,7 +122,7 @@ async def _transcribe_upload(call: NoCall) -> Response:
             await run_in_threadpool(_refuse_when_full, call)
     # Whatever refused the upload, its bytes belong to no row.
     except BaseException:
-        await run_in_threadpool(house.blobs.delete, key)
+        await run_in_threadpool(announced_blobs.discard, house.database, house.blobs, call.tenant_id, key)
         raise
     try:
         task = await run_in_threadpool(_accept_upload, call, order, task_id, form, info, sync)
@@ -204,7 +205,10 @@ def _accept(
     media_type: str | None = None,
     size_bytes: int | None = None,
 ) -> Task:
+    blob_key = _blob_key(call, task_id)
+
     def also(connection: Connection, task: Task) -> None:
+        announced_blobs.take_in(call.tenant_id, connection, blob_key)
         _add_people(call.tenant_id, connection, task.communication_id, order.people)
         call.note(connection, "communication.uploaded", task.communication_id)
         call.keep(connection, _accepted(task), 202)
@@ -212,7 +216,7 @@ def _accept(
     return calls.accept(
         call.tenant_id,
         task_id=task_id,
-        blob_key=_blob_key(call, task_id),
+        blob_key=blob_key,
         file_name=file_name,
         occured_at=order.fields.occured_at or now(),
         request_record_id=order.fields.record_id,

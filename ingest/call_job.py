@@ -88,13 +88,18 @@ def fetch_call(tenant_id: str, task_id: str) -> None:
     take no place from calls that are there."""
     try:
         outcome = _fetch(tenant_id, task_id)
+        if not outcome:
+            _hand_over(tenant_id, task_id)
     except StepGaveUp as error:
         log.error("a recording cannot be fetched", task_id=task_id, error=str(error))
         outcome = {"error": _reason(error)}
     if "error" in outcome:
         _fail(tenant_id, task_id, outcome["error"])
-    elif not outcome:
-        start(task_of(workshop(), tenant_id, task_id))
+
+
+@lasting_step("hand_over_call")
+def _hand_over(tenant_id: str, task_id: str) -> None:
+    start(task_of(workshop(), tenant_id, task_id))
 
 
 @workflow(name="transcribe_call")

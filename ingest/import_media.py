@@ -15,6 +15,8 @@ from typing import Any, Self
 
 import structlog
 
+from ingest import announced_blobs
+from ingest.announced_blobs import KEPT_FOR
 from ingest.media_types import HEAD_BYTES, UNKNOWN, media_type
 from ingest.messages.imported import ImportedConversation, ImportedMedia, ImportedTurn
 from ingest.timelines import do_index_work
@@ -31,8 +33,6 @@ from store.settings import Settings
 log = structlog.get_logger(__name__)
 
 UNNAMED_FOR = timedelta(days=1)
-LEFT_FOR = timedelta(days=1)
-"""How long what a kill leaves of an import stays. It is longer than an import takes."""
 _LOCK = "lock"
 _NAME_CHARACTERS = 300
 
@@ -85,12 +85,9 @@ class Files:
         with suppress(ParleyError):
             with self._database.read() as connection:
                 recorded = media.get_many(self._tenant_id, connection, list(self._noted))
-            left = [media_id for media_id in self._noted if media_id not in recorded]
-            for media_id in left:
-                self._blobs.delete(self._noted[media_id])
+            left = [key for media_id, key in self._noted.items() if media_id not in recorded]
             if left:
-                with self._database.write() as connection:
-                    index_work.withdraw(self._tenant_id, connection, DELETE_BLOB, left)
+                announced_blobs.discard(self._database, self._blobs, self._tenant_id, *left)
 
     def put(self, turns: Sequence[ImportedTurn]) -> None:
         """Stores what the turns bring along; the same file twice once."""
@@ -103,8 +100,7 @@ class Files:
             return
         ids = [new_id() for _ in new]
         keys = {media_id: blob_key(self._tenant_id, media_id) for media_id in ids}
-        with self._database.write() as connection:
-            _note(self._tenant_id, connection, keys)
+        announced_blobs.announce(self._database, self._tenant_id, *keys.values())
         self._noted |= keys
         for media_id, (path, file) in zip(ids, new.items(), strict=True):
             self._stored[path] = self._put(media_id, file, path)
@@ -148,7 +144,7 @@ class Files:
             self._rows[file.path] = media.create(
                 self._tenant_id, connection, communication_id=communication_id, **values
             )
-            index_work.withdraw(self._tenant_id, connection, DELETE_BLOB, [values["media_id"]])
+            announced_blobs.take_in(self._tenant_id, connection, values["blob_key"])
         return _item(self._rows[file.path], file)
 
 
@@ -161,27 +157,6 @@ def _item(row: Media, file: ImportedMedia) -> dict[str, Any]:
         "name": file.name or row.name or None,
         "size_bytes": row.size_bytes,
     }
-
-
-def announce(house: Workshop, tenant_id: str, subject_id: str, key: str) -> IndexWork:
-    """Notes a blob before it is stored, so that it goes after a day where a kill keeps anybody from taking it in or
-    from `discard`ing it."""
-    with house.database.write() as connection:
-        (work,) = _note(tenant_id, connection, {subject_id: key})
-    return work
-
-
-def discard(house: Workshop, work: IndexWork) -> None:
-    """Deletes a blob that was announced, or leaves that to the sweeper."""
-    try:
-        do_index_work(house, work)
-    # The blob store may be away in any way; that keeps nobody from their answer.
-    except Exception:
-        log.exception("a blob could not be removed yet", blob=work.subject_id)
-
-
-def _note(tenant_id: str, connection: Connection, keys: Mapping[str, str]) -> list[IndexWork]:
-    return index_work.add_many(tenant_id, connection, action=DELETE_BLOB, blob_keys=keys, not_before=now() + LEFT_FOR)
 
 
 def add_upload(
@@ -211,7 +186,7 @@ def add_upload(
                 blob_key=key,
                 sha256=blob.sha256,
             )
-            index_work.withdraw(tenant_id, connection, DELETE_BLOB, [media_id])
+            announced_blobs.take_in(tenant_id, connection, key)
             also(connection, row)
     # Whatever kept the row from being written, the blob belongs to none.
     except BaseException:
@@ -248,7 +223,7 @@ def own_folder(settings: Settings) -> Iterator[Path]:
 
 def _is_left(folder: Path) -> bool:
     """Whether an import left it behind: old, and held by nobody."""
-    if folder.stat().st_mtime > time.time() - LEFT_FOR.total_seconds():
+    if folder.stat().st_mtime > time.time() - KEPT_FOR.total_seconds():
         return False
     try:
         with (folder / _LOCK).open("rb") as lock:
@@ -270,7 +245,11 @@ def sweep() -> None:
             rows = media.delete_unattached(tenant_id, connection, [media_id])
             todo = _delete_blobs(tenant_id, connection, rows)
         for work in todo:
-            discard(house, work)
+            try:
+                do_index_work(house, work)
+            # Left to the next sweep of such work: the blob store may be away in any way.
+            except Exception:
+                log.exception("a blob could not be removed yet", blob=work.subject_id)
     folder = work_folder(house.settings)
     for left in folder.iterdir() if folder.is_dir() else ():
         with suppress(OSError):

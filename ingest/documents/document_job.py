@@ -17,6 +17,7 @@ from typing import Any, NotRequired, TypedDict
 import structlog
 
 from accounts import webhooks
+from ingest import announced_blobs
 from ingest.documents import links, recording_charges, run_folders
 from ingest.documents.detect import IsRecording
 from ingest.documents.links import Fetched
@@ -286,7 +287,7 @@ def _finish(
             # Of a first run too: an index that came into use in the middle of it lacks what was put in before.
             works.append(index_work.add(tenant_id, connection, action=SETTLE_DOCUMENT, subject_id=document_id))
             if before.blob_key != fetched["blob_key"]:
-                blob_id = links.blob_id(before.blob_key)
+                blob_id = announced_blobs.blob_id(before.blob_key)
                 works.append(
                     index_work.add(
                         tenant_id, connection, action=DELETE_BLOB, subject_id=blob_id, blob_key=before.blob_key

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import structlog
 
-from ingest.documents import links, recording_charges
+from ingest import announced_blobs
+from ingest.documents import recording_charges
 from ingest.documents.document_job import start
 from ingest.timelines import do_index_work
 from ingest.workshop import delete_unless_recorded, start_or_leave, workshop
@@ -65,13 +66,13 @@ def record(
             )
             begins = is_new
             if is_new and blob is not None:
-                links.take_in(tenant_id, connection, blob_key)
+                announced_blobs.take_in(tenant_id, connection, blob_key)
             if document.status == "error":
                 document, begins = _begin_again(tenant_id, connection, document.id), True
             if also is not None:
                 also(connection, document, is_new)
     if not is_new and blob is not None:
-        links.discard(database, blobs, tenant_id, blob_key)
+        announced_blobs.discard(database, blobs, tenant_id, blob_key)
     if document is None:
         raise NotFound("No such space.")
     return document, begins

@@ -1,39 +1,31 @@
 """Where a document's bytes come from: an upload's blob, or a link that each run fetches into a blob of its own.
 
-What a run fetches takes the place of the bytes before when its chunks do. Each blob is announced to the sweeper before
-it is stored, and deleted a day later where a kill kept anybody from taking it in.
+What a run fetches takes the place of the bytes before when its chunks do.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from datetime import timedelta
 from email.message import Message
 from pathlib import Path, PurePosixPath
 from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote, urlsplit
 
+from ingest.announced_blobs import announce, take_in
 from ingest.fetching import CannotFetch, FetchStopped, fetch_into_blob
 from ingest.workshop import Workshop
-from store import index_work, knowledge
-from store.blobs import Blobs
-from store.database import Connection, Database, now
-from store.errors import ParleyError
-from store.index_work import DELETE_BLOB
+from store import knowledge
+from store.database import Connection
 from store.knowledge import Document
 
-_KEPT_FOR = timedelta(days=1)
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _ENDINGS = {"text/markdown": ".md", "text/csv": ".csv", "text/tab-separated-values": ".tsv", "text/plain": ".txt"}
 # Encodings of a character by one or two bytes. Python knows others, some of them quadratic.
 _OLD_ENCODING = re.compile(r"(iso8859|cp|koi8|mac|shift_jis|euc|gb|big5|tis|hz|johab)[a-z0-9_-]*")
 _MOST_RECODED_BYTES = 32 * 1024 * 1024
 _PIECE_BYTES = 256 * 1024
-_BLOBS = uuid.UUID("0d0c6d1c-3f0e-4a35-8d0a-2f7b3a1d9c44")
 
 
 class Fetched(TypedDict):
@@ -162,36 +154,6 @@ def keep(house: Workshop, tenant_id: str, document_id: str, run: int, blob_key: 
     """Puts off the end of what a run fetched: the run goes on, perhaps after a long stop of the server."""
     if blob_key == fetched_key(tenant_id, document_id, run):
         announce(house.database, tenant_id, blob_key)
-
-
-def blob_id(blob_key: str) -> str:
-    """The subject under which work on a blob is noted."""
-    return str(uuid.uuid5(_BLOBS, blob_key))
-
-
-def announce(database: Database, tenant_id: str, blob_key: str) -> None:
-    """Notes a blob that is about to be stored."""
-    with database.write() as connection:
-        index_work.add_many(
-            tenant_id,
-            connection,
-            action=DELETE_BLOB,
-            blob_keys={blob_id(blob_key): blob_key},
-            not_before=now() + _KEPT_FOR,
-        )
-
-
-def take_in(tenant_id: str, connection: Connection, blob_key: str) -> None:
-    """The blob is a row's from this transaction on."""
-    index_work.withdraw(tenant_id, connection, DELETE_BLOB, [blob_id(blob_key)])
-
-
-def discard(database: Database, blobs: Blobs, tenant_id: str, blob_key: str) -> None:
-    """Deletes a blob that was announced, or leaves that to the sweeper where the store is away."""
-    with suppress(ParleyError):
-        blobs.delete(blob_key)
-        with database.write() as connection:
-            take_in(tenant_id, connection, blob_key)
 
 
 def taken_in(tenant_id: str, connection: Connection, document: Document, fetched: Fetched) -> dict[str, Any]:

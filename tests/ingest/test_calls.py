@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 
@@ -11,7 +12,9 @@ from ingest import calls
 from store.blobs import Blobs
 from store.database import now
 from store.ids import new_id
+from tests.support.announced import noted, pass_a_day
 from tests.support.audio import call_clip
+from tests.support.calls import wait_until
 from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.models
@@ -112,3 +115,26 @@ def test_a_call_that_was_recorded_and_never_started_is_found_by_the_sweeper(
     )
     record = account.finished_task(task.id)
     assert record["transcription_status"] == "success", record
+
+
+def test_an_upload_that_a_kill_kept_from_its_row_leaves_nothing(own_server: RunningServer, account: Account) -> None:
+    head = (
+        f"POST /v1/audio/transcriptions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {account.made.api_key}\r\n"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n"
+        '--b\r\nContent-Disposition: form-data; name="file"; filename="call.wav"\r\n\r\nRIFF'
+    )
+    with socket.create_connection(("127.0.0.1", own_server.port)) as connection:
+        connection.sendall(head.encode())
+        wait_until(lambda: bool(noted(own_server.database)))
+        own_server.kill()
+    (key,) = noted(own_server.database)
+    # As if all of it had come before the kill.
+    blobs = Blobs(own_server.settings)
+    blobs.put(key, call_clip("01", 0, 1))
+    pass_a_day(own_server.database)
+    own_server.start()
+    wait_until(lambda: not blobs.exists(key))
+
+    accepted = account.upload_audio(call_clip("01", 0, 1), "call.wav", language="ru").json()
+    assert noted(own_server.database) == set()
+    assert account.finished_task(accepted["task_id"])["transcription_status"] == "success"

@@ -9,23 +9,20 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
 
 import httpx2
 import pytest
-import sqlalchemy as sa
 
 from ingest import import_media, timelines
-from ingest.import_media import Files, add_upload, announce, discard, own_folder
+from ingest.announced_blobs import announce, discard
+from ingest.import_media import Files, add_upload, own_folder
 from ingest.imports import Wishes, record
 from ingest.messages.imported import ImportedMedia, ImportedTurn
 from ingest.workshop import Workshop
 from store import communications
 from store.blobs import BlobInfo, Blobs
-from store.database import Database, now
 from store.ids import new_id
-from store.index_work import DELETE_BLOB, index_work
 from store.media import Media
 from tests.contract.test_imports import PATH
 from tests.contract.test_imports_exports import MAIL
@@ -33,6 +30,7 @@ from tests.ingest.office import NOON, PNG, Office, chat
 from tests.ingest.office import office as office
 from tests.ingest.test_retention import WAIT_S, wait_for
 from tests.store.conftest import database as database
+from tests.support.announced import noted, pass_a_day
 from tests.support.server import RunningServer
 
 
@@ -47,23 +45,6 @@ def house(office: Office, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     monkeypatch.setattr(import_media, "workshop", lambda: stub)
     monkeypatch.setattr(timelines, "workshop", lambda: stub)
     return stub
-
-
-def noted(database: Database) -> set[str]:
-    """Keys of blobs that go when a day is over."""
-    with database.read() as connection:
-        return set(
-            connection.execute(sa.select(index_work.c.blob_key).where(index_work.c.action == DELETE_BLOB)).scalars()
-        )
-
-
-def pass_a_day(database: Database) -> None:
-    with database.write() as connection:
-        connection.execute(
-            index_work.update()
-            .where(index_work.c.action == DELETE_BLOB)
-            .values(changed_at=now() - timedelta(seconds=1))
-        )
 
 
 def turns_with(folder: Path, *names: str) -> tuple[ImportedTurn, ...]:
@@ -138,7 +119,7 @@ def test_what_fails_leaves_neither_files_nor_notes(
 def test_an_upload_goes_where_a_kill_came_and_stays_where_it_was_taken_in(office: Office, house: Workshop) -> None:
     def upload(media_id: str) -> BlobInfo:
         key = import_media.blob_key(office.tenant_id, media_id)
-        announce(house, office.tenant_id, media_id, key)
+        announce(house.database, office.tenant_id, key)
         assert noted(office.database) == {key}
         return office.blobs.put(key, PNG)
 
@@ -159,7 +140,7 @@ def test_a_blob_that_cannot_be_removed_now_goes_later(
     office: Office, house: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = import_media.blob_key(office.tenant_id, "a")
-    work = announce(house, office.tenant_id, office.tenant_id, key)
+    announce(house.database, office.tenant_id, key)
     office.blobs.put(key, PNG)
 
     def away(_: str) -> None:
@@ -167,7 +148,7 @@ def test_a_blob_that_cannot_be_removed_now_goes_later(
 
     with monkeypatch.context() as patch:
         patch.setattr(office.blobs, "delete", away)
-        discard(house, work)
+        discard(house.database, house.blobs, office.tenant_id, key)
     assert (office.blobs.exists(key), noted(office.database)) == (True, {key})
     pass_a_day(office.database)
     timelines.sweep()

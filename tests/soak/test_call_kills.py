@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.models]
 CLIP_S = 20
 SILENCE_S = 30 * 60  # decoded for most of a second
 LONG_RECORDING = "/long.wav"
-STEPS = {"fetch_call", "prepare_call", "recognise_part", "store_call", "finish_call"}
+STEPS = {"fetch_call", "hand_over_call", "prepare_call", "recognise_part", "store_call", "finish_call"}
 DIARIZATION_STEPS = {"listen_to_call", "tell_voices"}
 IN_CHILDREN = {"prepare_call", "recognise_part", *DIARIZATION_STEPS}
 

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from accounts import ledger
 from api.commands_ingest import ingest_files
 from ingest import timelines
+from ingest.announced_blobs import announce
 from ingest.documents import documents, links
 from ingest.documents.passages import document_passages, settle_document
 from rag.generation import Passage
 from rag.index import Value
 from store import kb_spaces, knowledge
 from store.blobs import Blobs
-from store.database import now
 from store.errors import NotFound
 from store.ids import new_id
-from store.index_work import DELETE_BLOB, index_work
 from tests.contract.recordings import tone, wav
 from tests.ingest.test_filling import House
 from tests.ingest.test_filling import house as house
+from tests.support.announced import noted, pass_a_day
 from tests.support.stored_documents import StoredDocument, add_document
 
 WORDS = b"The owl lives in the store."
@@ -42,24 +40,11 @@ def stored(house: House, blobs: Blobs) -> list[str]:
     return sorted(entry.key for entry in blobs.list(f"{house.tenant_id}/documents"))
 
 
-def noted(house: House) -> set[str | None]:
-    """Keys of blobs that go when a day is over."""
-    with house.database.read() as connection:
-        found = connection.execute(sa.select(index_work.c.blob_key).where(index_work.c.action == DELETE_BLOB))
-        return set(found.scalars())
-
-
-def pass_a_day(house: House) -> None:
-    with house.database.write() as connection:
-        late = now() - timedelta(seconds=1)
-        connection.execute(sa.update(index_work).where(index_work.c.action == DELETE_BLOB).values(changed_at=late))
-
-
 def upload(house: House, blobs: Blobs) -> tuple[str, dict[str, Any]]:
     """A blob as an upload stores it before its row is written, and what the row will say."""
     document_id = new_id()
     key = f"{house.tenant_id}/documents/{document_id}"
-    links.announce(house.database, house.tenant_id, key)
+    announce(house.database, house.tenant_id, key)
     values = {"document_id": document_id, "title": "t", "file_name": "t.txt", "blob_key": key}
     return key, values | {"blob": blobs.put(key, WORDS)}
 
@@ -79,12 +64,12 @@ def test_an_upload_that_a_kill_kept_from_being_recorded_goes_after_a_day_and_no_
     killed, _ = upload(house, blobs)
     kept, values = upload(house, blobs)
     record(house, blobs, new_space(house), values)
-    assert noted(house) == {killed}
+    assert noted(house.database) == {killed}
     timelines.sweep()
     assert stored(house, blobs) == sorted([killed, kept]), "it may yet be recorded"
-    pass_a_day(house)
+    pass_a_day(house.database)
     timelines.sweep()
-    assert (stored(house, blobs), noted(house)) == ([kept], set())
+    assert (stored(house, blobs), noted(house.database)) == ([kept], set())
 
 
 def test_bytes_that_are_there_already_and_those_of_a_space_that_is_gone_leave_nothing(
@@ -98,7 +83,7 @@ def test_bytes_that_are_there_already_and_those_of_a_space_that_is_gone_leave_no
     assert (again.id, begins) == (first.id, False)
     with pytest.raises(NotFound):
         record(house, blobs, new_id(), upload(house, blobs)[1])
-    assert (stored(house, blobs), noted(house)) == ([kept], set())
+    assert (stored(house, blobs), noted(house.database)) == ([kept], set())
 
 
 def put_stray(house: House, document: StoredDocument) -> str:
@@ -161,7 +146,7 @@ def test_recordings_become_calls_and_documents_go_into_the_space(house: House, b
     as_call, as_document = ingest_files(house.settings, [recording, document], house.tenant_id, "Talks")
     assert (as_call["as"], as_document["as"]) == ("call", "document")
     assert stored(house, blobs) == [f"{house.tenant_id}/documents/{as_document['id']}"]
-    assert noted(house) == set()
+    assert noted(house.database) == set()
 
 
 POLISH = "Żółta łódź stoi przy śluzie i czeka na gości."
