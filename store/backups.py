@@ -1,8 +1,8 @@
 """Backups: everything that a restored server needs, copied while this one runs, each file with its checksum.
 
 The order makes it whole: blobs, then the database as it is at one moment, then the blobs that came meanwhile. A blob is
-stored before the row that names it and never changes, so each that the copied rows name is there. The index is not
-copied: its files change under the server's hands, and it is made again from the rest. Neither are the records of jobs,
+stored before the row that names it and never changes, so each that the copied rows name is there. Pictures of the moment
+do, and are not copied. Nor is the index: its files change under the server's hands, and it is made again from the rest. Neither are the records of jobs,
 whose steps belong to another moment than the rows: what was in work begins again.
 """
 
@@ -181,7 +181,7 @@ def back_up(settings: Settings, database: Database, target: Target, *, schema: s
 
 
 def _add_blobs(blobs: Blobs, target: Target, manifest: Manifest, done: set[str]) -> None:
-    for entry in blobs.list_all():
+    for entry in blobs.list_lasting():
         if entry.key in done:
             continue
         try:

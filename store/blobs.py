@@ -1,6 +1,7 @@
 """Recordings, documents and other large things, by key, in a folder or in an S3-compatible bucket.
 
-Keys look like `{tenant_id}/audio/{id}`. A blob appears under its key whole or not at all. When a commit has returned,
+Keys look like `{tenant_id}/audio/{id}`. A blob appears under its key whole or not at all, and never changes then, but
+for pictures of the moment (`NEWEST_PICTURES`). When a commit has returned,
 the blob survives the end of the process and, in a folder, a power cut (file and folder entries are synced); in a bucket
 it is as durable as the bucket.
 
@@ -43,6 +44,8 @@ _PART_UPLOADS = 4
 _RETRY_S = 30
 _LISTED_AT_ONCE = 500
 STALE_UPLOAD_S = 24 * 3600
+NEWEST_PICTURES = "newest-pictures"
+"""`{tenant_id}/newest-pictures/{stream_id}.jpg` is what a camera shows now, written over every few seconds."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -213,6 +216,12 @@ class Blobs:
             for batch in obstore.list(self._store, prefix, chunk_size=_LISTED_AT_ONCE):
                 for entry in batch:
                     yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
+
+    def list_lasting(self) -> Iterator[BlobEntry]:
+        """Every blob that does not change: all but the pictures of the moment, of which a copy would be torn or old."""
+        for entry in self.list_all():
+            if entry.key.split("/")[1:2] != [NEWEST_PICTURES]:
+                yield entry
 
     def list_all(self) -> Iterator[BlobEntry]:
         """Every blob there is."""

@@ -117,11 +117,11 @@ def move_blobs(source: Blobs, target: Blobs, tenant_ids: Collection[str], tell: 
     """Copies every blob that the target lacks, or has of another size, and deletes what these accounts have there
     alone."""
     count = 0
-    for entry in source.list_all():
+    for entry in source.list_lasting():
         if not (target.exists(entry.key) and target.size(entry.key) == entry.size):
             target.put_stream(entry.key, source.stream(entry.key))
         count += 1
-    for entry in list(target.list_all()):
+    for entry in list(target.list_lasting()):
         if entry.key.partition("/")[0] in tenant_ids and not source.exists(entry.key):
             target.delete(entry.key)
     tell("blobs", count)
@@ -189,7 +189,7 @@ def _plain(value: Any, column: sa.Column[Any]) -> Any:
 
 def _checksum_of_blobs(blobs: Blobs) -> tuple[int, str]:
     found = Checksum()
-    for entry in blobs.list_all():
+    for entry in blobs.list_lasting():
         digest = hashlib.sha256(entry.key.encode())
         for piece in blobs.stream(entry.key):
             digest.update(piece)

@@ -20,7 +20,7 @@ from ingest.vision.scenarios.findings import EventType, Finding
 from ingest.vision.visitors import UNKNOWN_FROM, Visitors
 from ingest.vision.zones import foot_point
 from store import camera_events, camera_streams, camera_traffic, camera_visitors
-from store.blobs import Blobs
+from store.blobs import NEWEST_PICTURES, Blobs
 from store.camera_streams import Health, Scenario, Stream
 from store.camera_traffic import Heat
 from store.camera_visitors import VisitorLooks
@@ -250,7 +250,7 @@ class Recorder:
 
 def newest_folder(tenant_id: str) -> str:
     """Where the blob store has the newest pictures of an account's streams: among what goes with the account."""
-    return f"{tenant_id}/newest-pictures"
+    return f"{tenant_id}/{NEWEST_PICTURES}"
 
 
 def newest_key(tenant_id: str, stream_id: str) -> str:

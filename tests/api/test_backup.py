@@ -167,6 +167,7 @@ def small(tmp_path: Path) -> tuple[Settings, Path]:
     running = RunningServer(tmp_path / "small")
     running.new_client("kept")
     Blobs(running.settings).put("kept/audio/1", b"sound")
+    Blobs(running.settings).put("kept/newest-pictures/1.jpg", b"written over every few seconds")
     running.database.close()
     make_backup(running.settings, tmp_path / "small.tar")
     return running.settings, tmp_path / "small.tar"
@@ -202,6 +203,11 @@ def test_a_backup_leads_nowhere_else(small: tuple[Settings, Path], tmp_path: Pat
     with pytest.raises(BackupDamaged):
         restore_backup(into(tmp_path / "target"), path, force=False)
     assert not (tmp_path / "outside").exists()
+
+
+def test_what_is_written_over_all_the_time_is_not_in_it(small: tuple[Settings, Path]) -> None:
+    with tarfile.open(small[1]) as archive:
+        assert [name for name in archive.getnames() if name.startswith("blobs/")] == ["blobs/kept/audio/1"]
 
 
 def test_a_backup_that_was_cut_off_is_none(small: tuple[Settings, Path], tmp_path: Path) -> None:
