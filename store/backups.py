@@ -1,9 +1,10 @@
 """Backups: everything that a restored server needs, copied while this one runs, each file with its checksum.
 
 The order makes it whole: blobs, then the database as it is at one moment, then the blobs that came meanwhile. A blob is
-stored before the row that names it and never changes, so each that the copied rows name is there. Pictures of the moment
-do, and are not copied. Nor is the index: its files change under the server's hands, and it is made again from the rest. Neither are the records of jobs,
-whose steps belong to another moment than the rows: what was in work begins again.
+stored before the row that names it and never changes, so each that the copied rows name is there. Pictures of the
+moment do change, and are not copied. Neither is the index, whose files change under the server's hands and which is
+made again from the rest, nor are the records of jobs, whose steps belong to another moment than the rows: what was in
+work begins again.
 """
 
 from __future__ import annotations
