@@ -8,6 +8,8 @@ RUN scripts/build-wheel /wheel
 
 FROM python:3.11-slim-trixie
 # libgomp1: the local language model's engine needs it. postgresql-client: pg_dump and pg_restore, for backups.
+# Without versions: the newest of Debian's stable release, with its security updates, is wanted.
+# hadolint ignore=DL3008
 RUN apt-get update -qq \
     && apt-get install -y -qq --no-install-recommends libgomp1 postgresql-client \
     && rm -rf /var/lib/apt/lists/*
@@ -15,7 +17,8 @@ COPY scripts/install-wheel constraints.txt /tmp/
 COPY --from=wheel /wheel /tmp/wheel
 RUN /tmp/install-wheel /opt/parley /tmp/wheel && rm -rf /tmp/wheel /root/.cache
 RUN useradd --create-home --uid 10001 parley && install -d -o parley -g parley /data /data/cache
-USER parley
+# By number, so that an orchestrator can see that it is not root.
+USER 10001
 ENV PATH=/opt/parley/bin:$PATH \
     PARLEY_HOST=0.0.0.0 \
     PARLEY_DATA_DIR=/data \

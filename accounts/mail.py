@@ -11,6 +11,7 @@ from email.utils import formataddr, formatdate, make_msgid, parseaddr
 
 import structlog
 
+from store import meters
 from store.errors import UpstreamFailed
 from store.settings import Settings
 
@@ -41,10 +42,12 @@ def send(settings: Settings, letter: Letter) -> None:
             if settings.smtp_user:
                 server.login(settings.smtp_user, settings.smtp_password.get_secret_value())
             server.send_message(_message(settings, letter))
+        meters.LETTERS.labels("sent").inc()
     except (OSError, ValueError, smtplib.SMTPException) as error:
         # The server's own words may hold what it was sent.
         code = getattr(error, "smtp_code", None)
         log.error("a mail could not be sent", host=settings.smtp_host, error=type(error).__name__, code=code)
+        meters.LETTERS.labels("failed").inc()
         raise UpstreamFailed("The mail server did not take the letter.", code="mail_failed") from error
 
 

@@ -19,7 +19,7 @@ from accounts import ledger
 from accounts.keys import Keyring
 from accounts.ledger import MICRO
 from accounts.payment_providers import Outcome, PaymentState, make_provider
-from store import audit, payments
+from store import audit, meters, payments
 from store.accounts import Tenant
 from store.database import Connection, Database, now
 from store.errors import Unavailable, UpstreamFailed
@@ -260,6 +260,7 @@ def settle(
     details = {"amount_rub": ledger.shown(link.amount_micro), "provider": link.provider}
     actor = f"payment provider {link.provider}"
     audit.add(tenant_id, connection, actor=actor, action="payment.received", subject=link.id, details=details)
+    meters.PAID.labels(link.provider).inc(link.amount_micro / MICRO)
     log.info("a payment was received", tenant_id=tenant_id, link_id=link.id, provider=link.provider)
     return True
 

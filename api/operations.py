@@ -143,11 +143,11 @@ class StateCollector(Collector):
     def _filling(self) -> list[GaugeMetricFamily]:
         filled = {name: read_progress(self._services.settings, name) for name in self._services.workshop.indexes.names}
         gauges = []
-        for what in ("done", "total", "failed"):
-            gauge = GaugeMetricFamily(f"parley_index_fill_{what}", f"{_FILLED}: {what}.", labels=["index"])
-            for name, progress in filled.items():
+        for what, name in (("total", "expected"), ("done", "done"), ("failed", "failed")):
+            gauge = GaugeMetricFamily(f"parley_index_fill_{name}", f"{_FILLED}: {name}.", labels=["index"])
+            for index, progress in filled.items():
                 if progress is not None:
-                    gauge.add_metric([name], getattr(progress, what))
+                    gauge.add_metric([index], getattr(progress, what))
             gauges.append(gauge)
         return gauges
 

@@ -29,7 +29,7 @@ from dbos import (
 from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
 from dbos._migration import should_migrate  # nor has this
 
-from store import heartbeats, traces
+from store import heartbeats, meters, traces
 from store.database import Database, now
 from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
@@ -163,7 +163,7 @@ class Jobs:
         return [each.executor_id for each in self.live() if each.executor_id != self.executor_id]
 
     def add_sweep(self, sweep: Callable[[], object]) -> None:
-        """`sweep` is called every `sweep_s`: it starts or ends rows that a crash left behind."""
+        """`sweep`, a function or method, is called every `sweep_s`: it starts or ends rows that a crash left behind."""
         self._sweeps.append(sweep)
 
     def launch(self) -> None:
@@ -274,6 +274,7 @@ class Jobs:
                 # A database that is away for a moment must not end the heartbeat for good.
                 except Exception:
                     log.exception("housekeeping failed", task=name)
+                    meters.HOUSEKEEPING_FAILED.labels(name).inc()
 
         thread = threading.Thread(target=loop, name=f"jobs-{name}", daemon=True)
         thread.start()
@@ -307,6 +308,7 @@ class Jobs:
                 if ids:
                     log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=gone)
                     DBOS.resume_workflows(ids, queue_name=queue.name)
+                    meters.TAKEN_OVER.labels(queue.name).inc(len(ids))
             heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:
@@ -317,7 +319,10 @@ class Jobs:
                 sweep()
             # One that fails, for whatever reason, must not keep the others from their work.
             except Exception:
-                log.exception("a sweep failed", sweep=getattr(sweep, "__qualname__", str(sweep)))
+                function = getattr(sweep, "func", sweep)  # of a partial one
+                name = f"{function.__module__}.{function.__qualname__}"
+                log.exception("a sweep failed", sweep=name)
+                meters.HOUSEKEEPING_FAILED.labels(name).inc()
 
     def _begin_changed_again(self) -> None:
         if begun := self._records.begin_changed_again(self._queue_names):

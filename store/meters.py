@@ -29,6 +29,12 @@ MODEL_SECONDS = Histogram(
 MODEL_TOKENS = Counter(
     "parley_model_tokens_total", "Tokens of language models, by who asked.", ["model", "kind", "purpose"]
 )
+TAKEN_OVER = Counter("parley_jobs_taken_over_total", "Jobs of workers that fell silent.", ["queue"])
+HOUSEKEEPING_FAILED = Counter(
+    "parley_housekeeping_failed_total", "Rounds of what is done again and again that failed.", ["task"]
+)
+PAID = Counter("parley_paid_rub_total", "What came in by payment links, in roubles.", ["provider"])
+LETTERS = Counter("parley_letters_total", "Letters to people of the cabinet.", ["outcome"])
 CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
 CHILDREN_FAILED = Counter(
     "parley_children_failed_total", "Work whose child process died, hung or ran out of memory.", ["pool"]
