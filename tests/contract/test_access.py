@@ -53,6 +53,11 @@ partner_rows = pytest.mark.parametrize(
 keyed_rows = pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
 
 
+visitor_rows = pytest.mark.parametrize(
+    "row", [row for row in ROWS if row.guard == "visitor"], ids=lambda row: str(row.name)
+)
+
+
 @pytest.fixture(scope="session")
 def owner(server: RunningServer) -> Owner:
     return make_owner(server.new_client("owner of everything"))
@@ -81,10 +86,11 @@ def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
     return {"no key": {}, "another scheme": {"Authorization": f"Basic {key}"}, **headers}
 
 
-def visitor_token(account: Account) -> str:
-    """Of somebody who has just met the widget of the account's chat."""
-    body, origin = {"public_key": account.made.chat.public_key}, f"https://{SECRET}.example"
-    answer = httpx2.post(account.server.url + "/widget/v1/visitors", json=body, headers={"Origin": origin})
+def visitor_token(account: Account, client: Any = httpx2, origin: str = f"https://{SECRET}.example") -> str:
+    """Of somebody who has just met the widget of the account's chat. `client`: who calls, from where."""
+    body, headers = {"public_key": account.made.chat.public_key}, {"Origin": origin}
+    answer = client.post(account.server.url + "/widget/v1/visitors", json=body, headers=headers)
+    assert answer.status_code < 300, answer.text
     return str(answer.json()["token"])
 
 
@@ -132,7 +138,7 @@ def test_a_key_that_is_none_is_401_at_the_mcp_endpoint(
 
 
 @pytest.mark.parametrize("kind", [*(kind for kind in BAD_KEYS if kind != "token of a visitor"), "client key"])
-@pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "visitor"], ids=lambda row: str(row.name))
+@visitor_rows
 def test_only_a_visitors_token_opens_the_widgets_conversation(
     owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
 ) -> None:
@@ -143,6 +149,70 @@ def test_only_a_visitors_token_opens_the_widgets_conversation(
     assert answer.status_code == 401, answer.text
     expected = "malformed_bearer" if kind == "another scheme" else "invalid_visitor_token"
     assert answer.json()["error"]["code"] == expected
+
+
+EVERYBODY = [*BAD_KEYS, "client key"]
+
+
+@pytest.mark.parametrize("kind", EVERYBODY)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "session"], ids=lambda row: str(row.name))
+def test_nobody_but_who_signed_in_sees_the_cabinet(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+) -> None:
+    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
+    answer = httpx2.request(row.method, owner.account.server.url + open_url(row), headers=headers)
+    assert answer.status_code == 401
+    assert_holds_nothing_of(owner, answer.text)
+
+
+@pytest.mark.parametrize("kind", EVERYBODY)
+@pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "open"], ids=lambda row: str(row.name))
+def test_what_is_open_tells_everybody_the_same_and_nothing_of_anybody(
+    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+) -> None:
+    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
+    options = {"json": row.json} if row.json is not None else {}
+    with calling(owner.account, f"127.9.0.{1 + EVERYBODY.index(kind)}") as client:
+        nobody, answer = (client.request(row.method, open_url(row), headers=each, **options) for each in ({}, headers))
+    assert answer.status_code == nobody.status_code < 500
+    assert_holds_nothing_of(owner, answer.text)
+
+
+def open_url(row: Row) -> str:
+    """With a secret that nobody was given."""
+    return row.path.replace("{page:path}", "settings").replace("{token}", "A" * 43) + row.query
+
+
+def calling(account: Account, address: str) -> httpx2.Client:
+    """From an address of its own, since those of the widget may call only so often."""
+    return httpx2.Client(base_url=account.server.url, transport=httpx2.HTTPTransport(local_address=address))
+
+
+@visitor_rows
+def test_a_visitor_of_another_tenant_sees_and_changes_nothing(owner: Owner, stranger: Account, row: Row) -> None:
+    nothing = Owner(stranger, {name: new_id() for name in owner.ids}, owner.partner)
+    with calling(stranger, "127.9.1.1") as client:
+        token = visitor_token(stranger, client, stranger.server.url)
+        options = {**owner.options(row), "headers": {"Origin": stranger.server.url, "Authorization": f"Bearer {token}"}}
+        answer = client.request(row.method, owner.url(row), **options)
+        options["json"] = nothing.filled(row.json)
+        unknown = client.request(row.method, nothing.url(row), **options)
+    assert answer.status_code == unknown.status_code
+    assert_holds_nothing_of(owner, answer.text)
+
+
+@visitor_rows
+def test_the_widget_of_a_paused_client_answers_nobody(owner: Owner, pause: Callable[..., None], row: Row) -> None:
+    with calling(owner.account, "127.9.1.2") as client:
+        token = visitor_token(owner.account, client)
+        options = owner.options(row)
+        options["headers"] = {**options["headers"], "Authorization": f"Bearer {token}"}
+        pause(owner.account)
+        try:
+            answer = client.request(row.method, owner.url(row), **options)
+        finally:
+            pause(owner.account, active=True)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "client_inactive")
 
 
 @pytest.mark.parametrize("row", [row for row in KEYED if row.guard == "key"], ids=lambda row: str(row.name))
