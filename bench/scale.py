@@ -66,7 +66,8 @@ STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.visio
 OF_A_CAMERA_PROCESS = {"leases": (3.0, 2.32), "whether it is needed and alive": (5.0, 0.29)}
 OF_A_CAMERA = {"how it goes": (2.0, 0.23)}
 OF_ALL_CAMERAS = {"who may be watched, and how many": (1.5, 66.5)}
-CHUNK_BYTES = 5 * 512 * 4 + 1_500  # five vectors of 512 numbers (`bench.index_scale`), words, payload and graph
+# Five vectors of 512 numbers (`bench.index_scale`), words, payload and graph; as int8, those of full length on disk.
+CHUNK_BYTES, QUANTIZED_CHUNK_BYTES = (5 * 512 * each + 1_500 for each in (4, 1))
 CALL_DATABASE_BYTES = 24_000  # of four minutes and their analysis, indexes included (`bench.costs`: three turns, 7,024)
 CALL_BLOB_BYTES = CALL_MINUTES * 60 * 8_000  # at 64 kbit/s
 
@@ -103,12 +104,17 @@ def machines(cores: float) -> int:
 
 
 def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
-    api, calls = (busy_cores(costs, side) for side in ("api", "worker"))
-    cameras = CAMERAS / STREAMS_A_CORE
-    found = [
-        Part(name, cores, machines(cores), math.ceil(cores / (CORES_A_PROCESS[name] * LOADED)), "cores")
-        for name, cores in (("api", api), ("workers for calls", calls), ("workers for cameras", cameras))
-    ]
+    needed = {
+        "api": (busy_cores(costs, "api"), "api"),
+        "workers for calls": (busy_cores(costs, "worker"), "worker"),
+        "workers for cameras": (CAMERAS / STREAMS_A_CORE, "worker"),
+    }
+    found = []
+    for name, (cores, side) in needed.items():
+        idle = costs[IDLE][side] / 1000  # of each process, whether anybody asks or not
+        processes = math.ceil(cores / (CORES_A_PROCESS[name] * LOADED - idle))
+        busy = cores + processes * idle
+        found.append(Part(name, busy, machines(busy), processes, "cores"))
     processes = sum(part.processes or 0 for part in found)
     # Each process looks for work, whether there is any or not.
     looking = processes * costs[IDLE]["database"] / 1000
@@ -119,8 +125,11 @@ def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
         f"{watching:.1f} with who watches which camera and how it goes), "
         f"{processes * CONNECTIONS_A_PROCESS:,} connections"
     )
-    memory = math.ceil(CHUNKS * CHUNK_BYTES / (MEMORY_GIB * 2**30 * LOADED))
-    return [*found, Part("PostgreSQL", database, 1, None, primary), Part("Qdrant", None, memory, None, "memory")]
+    memory, quantized = (
+        math.ceil(CHUNKS * each / (MEMORY_GIB * 2**30 * LOADED)) for each in (CHUNK_BYTES, QUANTIZED_CHUNK_BYTES)
+    )
+    index = f"memory ({quantized} machines with quantized vectors)"
+    return [*found, Part("PostgreSQL", database, 1, None, primary), Part("Qdrant", None, memory, None, index)]
 
 
 @dataclass
