@@ -123,7 +123,7 @@ def test_each_worker_takes_its_kind_alone_and_one_that_goes_leaves_its_call_to_a
     worker = start("speech,errands")
     with closing(JobSteps(api)) as steps:
         for calls, is_killed in ((1, True), (2, False)):
-            assert steps.wait_for(task, Stage(2, "recognise_part", 0.0))
+            assert steps.wait_for(task, Stage(3, "recognise_part", 0.0))
             other = start("speech,errands")
             if is_killed:
                 worker.kill()

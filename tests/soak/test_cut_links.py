@@ -1,7 +1,5 @@
-"""Several hosts, over links that are cut and healed: the work of who is cut off is done by others, once, and each that
-was cut off goes on by itself. And a PostgreSQL that is killed again and again.
-
-The kernel here may have no `netem`: links are cut, and not delayed."""
+"""Several hosts, over links that are cut, slow and healed: the work of who is cut off is done by others, once, and each
+that was cut off goes on by itself. And a PostgreSQL that is killed again and again."""
 
 from __future__ import annotations
 
@@ -45,6 +43,9 @@ TAKEN_OVER_S = 30.0
 ANSWER_S = 40.0
 BETWEEN_KILLS_S = 10.0
 TAKES = "speech,errands"
+SLOW = ((0.02, 0.0), (0.1, 0.01), (0.0, 0.05), (0.3, 0.0), (0.0, 0.0))
+"""Seconds one way, and the share of frames that are lost: another region, a bad line, a very bad one, the other side of
+the world by satellite; and healed."""
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
     calls = Calls(api, receiver, workers=cluster.processes)
     with closing(JobSteps(api)) as steps:
         in_work = [calls.start() for _ in range(CALLS_IN_WORK)]
-        assert steps.wait_for(in_work[0], Stage(2, "recognise_part", 0.0))
+        assert steps.wait_for(in_work[0], Stage(3, "recognise_part", 0.0))
         second = cluster.start("worker", host=hosts[1], worker_takes=TAKES, call_places="2")
         held = [task_id for task_id in in_work if steps.executor(task_id) == steps.executor(in_work[0])]
         of_first = steps.executor(in_work[0])
@@ -129,6 +130,32 @@ def test_who_answers_and_is_cut_off_says_so_and_goes_on(network: Network, cluste
     wait_until(lambda: account.get("/public/v1/balance").status_code == 200)
     assert httpx2.get(f"{api.url}/readyz").status_code in (200, 503)
     wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
+
+
+def test_over_links_that_are_slow_and_lose_frames_everything_is_done_once(
+    network: Network, cluster: Cluster, receiver: Receiver, size: Size
+) -> None:
+    try:
+        hosts = [network.host(may_be_slow=True) for _ in range(3)]
+    except OSError as error:
+        pytest.skip(f"no slow link can be made here: {error}")
+    api = cluster.start("api", host=hosts[0])
+    for host in hosts[1:]:
+        cluster.start("worker", host=host, worker_takes=TAKES, call_places="2")
+    calls = Calls(api, receiver, workers=cluster.processes)
+    with closing(JobSteps(api)) as steps:
+        for delay_s, lost in SLOW:
+            for host in hosts:
+                assert host.line is not None
+                host.line.delay_s, host.line.lost = delay_s, lost
+            asked_at = time.monotonic()
+            assert calls.account.get("/public/v1/balance").status_code == 200
+            assert time.monotonic() - asked_at > 4 * delay_s, "asked over the link, by who asks over it"
+            for _ in range(max(1, size.in_flight // 10)):
+                calls.start_at_last()
+            for task_id in calls.started:
+                assert calls.account.finished_task(task_id)["transcription_status"] == "success"
+        calls.assert_each_was_done_once(steps)
 
 
 @pytest.mark.usefixtures("at_full_size")

@@ -1,4 +1,5 @@
-"""Several hosts on one machine: network namespaces joined by a bridge, over links that can be cut and healed.
+"""Several hosts on one machine: network namespaces joined by a bridge, over links that can be cut, made slow
+and lossy, and healed.
 
 The test's own side has an address on the bridge too: there the stores run that the hosts share. Needs root and the
 `ip` of iproute2.
@@ -16,6 +17,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.support.slow_line import SlowLine
+
 _FIRST_SUBNET, _SUBNETS = 16, 200
 _HEALED_S = 30.0
 _NOBODY_LISTENS = 9
@@ -24,8 +27,10 @@ _NOBODY_LISTENS = 9
 class Host:
     """A network namespace. What runs in it is started behind `prefix`, and reached at `address`."""
 
-    def __init__(self, name: str, link: str, address: str) -> None:
+    def __init__(self, name: str, link: str, address: str, line: SlowLine | None) -> None:
         self.name, self._link, self.address = name, link, address
+        self.line = line
+        """Of one whose link may be slow."""
         self.prefix = ["ip", "netns", "exec", name]
 
     def cut(self) -> None:
@@ -62,14 +67,18 @@ class Network:
         _ip("addr", "add", f"{self.address}/24", "dev", self._bridge)
         _ip("link", "set", self._bridge, "up")
 
-    def host(self) -> Host:
-        """A new host with its own link to the others."""
+    def host(self, *, may_be_slow: bool = False) -> Host:
+        """A new host with its own link to the others. Raises OSError where no slow one can be made."""
         number = len(self._hosts) + 2
         name, link = f"parley-{self._subnet}-{number}", f"plv{self._subnet}-{number}"
-        host = Host(name, link, self._address(number))
+        far = f"plf{self._subnet}-{number}"
+        host = Host(name, link, self._address(number), SlowLine((link, far)) if may_be_slow else None)
         _ip("netns", "add", name)
         self._hosts.append(host)
-        _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
+        if may_be_slow:
+            _ip("link", "set", far, "netns", name, "name", "eth0")
+        else:
+            _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
         _ip("link", "set", link, "master", self._bridge)
         _ip("link", "set", link, "up")
         _ip("-n", name, "addr", "add", f"{host.address}/24", "dev", "eth0")
@@ -79,6 +88,8 @@ class Network:
 
     def close(self) -> None:
         for host in self._hosts:
+            if host.line is not None:
+                host.line.close()
             subprocess.run(["ip", "netns", "del", host.name], check=False, capture_output=True)
         subprocess.run(["ip", "link", "del", self._bridge], check=False, capture_output=True)
 
