@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.contract.partner import make_partner
 from tests.soak.conftest import Size
 from tests.support.fuzz import ask_as_described, quietly, things_of
+from tests.support.held import Held, assert_nothing_is_left, held
 from tests.support.server import RunningServer
 
 pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -79,6 +80,8 @@ HEADERS = st.lists(
 def test_bytes_of_any_shape_are_answered_or_ended(asked: RunningServer, size: Size) -> None:
     """Raw requests, whole and half: each is answered without a 5xx, and the server lives on."""
     failures: list[str] = []
+    asked_before: list[Held] = []
+    sent = 0
 
     @quietly(size.bodies)
     @given(head=HEADS, headers=HEADERS, body=st.binary(max_size=200), is_whole=st.booleans())
@@ -94,10 +97,15 @@ def test_bytes_of_any_shape_are_answered_or_ended(asked: RunningServer, size: Si
                     answer += part
             except ConnectionError:
                 pass
+        nonlocal sent
+        sent += 1
+        if sent == size.bodies // 2:
+            asked_before.append(held(asked.process.pid))
         if b"HTTP/1.1 5" in answer or b"Traceback" in answer:
             failures.append(f"{raw!r}: {answer[:300]!r}")
 
     ask()
     assert failures == []
+    assert_nothing_is_left(asked.process.pid, *asked_before)
     assert httpx2.get(asked.url + "/healthz").status_code == 200
     assert "Traceback" not in asked.log()

@@ -15,6 +15,7 @@ from tests.contract.access import Owner, make_owner
 from tests.contract.mcp import ACCEPT, rpc
 from tests.soak.conftest import Size
 from tests.support.fuzz import quietly
+from tests.support.held import Held, assert_nothing_is_left, held
 from tests.support.mcp_fuzz import LONGEST_ANSWER_S, Offered, Request, problem_of, requests_to
 from tests.support.server import Account, RunningServer
 
@@ -43,6 +44,8 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
     known = [*owner.ids.values(), other.new_space("Of another"), *(tool["name"] for tool in offered.tools)]
     answered: Counter[str] = Counter()
     failures: list[str] = []
+    asked_before: list[Held] = []
+    process_id = server.process.pid
     usual = {**ACCEPT, "Content-Type": "application/json", **owner.account.headers}
 
     with httpx2.Client(base_url=server.url, headers=usual, timeout=LONGEST_ANSWER_S) as client:
@@ -57,6 +60,8 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
                 return
             problem = problem_of(request, answer)
             answered[kind_of(answer)] += 1
+            if answered.total() == size.rpc_bodies // 2:
+                asked_before.append(held(process_id))
             if problem is not None:
                 failures.append(f"{problem}: {str(request)[:2000]}: {answer.status_code} {answer.text[:300]}")
             assert len(failures) < ENOUGH_FAILURES, failures
@@ -64,6 +69,7 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
         ask()
     print(f"{sum(answered.values())} bodies: {dict(answered.most_common())}")
     assert failures == []
+    assert_nothing_is_left(process_id, *asked_before)
     assert answered["result"] > size.rpc_bodies / 50, "hardly a request was good enough to get to a tool"
     assert answered["batch"] > size.rpc_bodies / 100, "hardly a batch was good enough to be answered"
     log = server.log()

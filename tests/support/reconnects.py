@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-import time
-from dataclasses import dataclass
-from pathlib import Path
-
 from ingest.vision.capture import Capture
 from tests.support.camera_history import History, wait_for_frame
+from tests.support.held import Held, held, settled
 from tests.support.rtsp import RtspServer, relay_to
-
-SETTLED_S = 10.0
-
-
-@dataclass(frozen=True)
-class Held:
-    descriptors: int
-    threads: int
-    memory_mb: float
-
-    def exceeds(self, other: Held) -> bool:
-        return self.descriptors > other.descriptors or self.threads > other.threads
-
-
-def held() -> Held:
-    gc.collect()
-    status = Path("/proc/self/status").read_text()
-    memory_kb = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-    tasks = len(list(Path("/proc/self/task").iterdir()))
-    return Held(len(list(Path("/proc/self/fd").iterdir())), tasks, memory_kb / 1024)
 
 
 def held_after_reconnects(server: RtspServer, warm_up: int, count: int) -> tuple[Held, Held]:
@@ -51,9 +26,4 @@ def held_after_reconnects(server: RtspServer, warm_up: int, count: int) -> tuple
             number = wait_for_frame(capture, number).number
             if turn < warm_up:
                 before = held()
-        after = held()
-        end_s = time.monotonic() + SETTLED_S
-        while after.exceeds(before) and time.monotonic() < end_s:
-            threading.Event().wait(0.1)
-            after = held()
-        return before, after
+        return before, settled(before)
