@@ -26,6 +26,8 @@ from tests.support.server import Account, RunningServer
 
 SUCCESS = dict.fromkeys(STAGES, "success")
 REPORT = "Отчёт."
+MARKS = {"summary": '"commitments"', "qc": '"criteria"', "memory": '"facts"'}
+"""What the model is asked for in each stage has this in it."""
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +110,7 @@ def assert_done_once_after_kills(server: RunningServer, model: ScriptedModel, re
     communication_id = ""
     for stage in stages:
         # The stage hangs at the model, and the server is killed there.
-        mark = {"summary": '"commitments"', "qc": '"criteria"', "memory": '"facts"'}[stage]
+        mark = MARKS[stage]
         model.forget()
         model.answers(answer, hang=lambda request, mark=mark: mark in request["messages"][0]["content"])
         if communication_id:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +33,16 @@ def client_of_jobs(server: RunningServer) -> DBOSClient:
         else f"sqlite:///{server.data_dir.absolute() / 'jobs.sqlite3'}"
     )
     return DBOSClient(system_database_url=url)
+
+
+@contextmanager
+def jobs_of(server: RunningServer) -> Iterator[DBOSClient]:
+    """`client_of_jobs`, for as long as the context lasts."""
+    client = client_of_jobs(server)
+    try:
+        yield client
+    finally:
+        client.destroy()
 
 
 def executor_of(client: DBOSClient, job_id: str) -> str | None:
