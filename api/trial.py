@@ -19,6 +19,7 @@ from api.media import StoredFile, send_file
 from api.multipart import Form, is_multipart, receive_form
 from api.services import Services
 from api.speech_tasks import Segment
+from ingest import announced_blobs
 from ingest import trials as work
 from ingest.call_charges import believable_ms
 from ingest.call_sources import probe_blob
@@ -85,15 +86,16 @@ async def _take(services: Services, request: Request) -> Response:
     house = services.workshop
     task_id, token = new_id(), secrets.token_urlsafe(32)
     key = work.blob_key(task_id)
-    writer = await run_in_threadpool(house.blobs.writer, key)
-    form = await receive_form(request, writer, max_file_bytes=MOST_BYTES, known=())
-    if form.file is None:
-        raise InvalidRequest("There is no file.", code="missing_file", param="file")
+    await run_in_threadpool(announced_blobs.announce, house.database, HOUSE_ID, key)
     try:
+        writer = await run_in_threadpool(house.blobs.writer, key)
+        form = await receive_form(request, writer, max_file_bytes=MOST_BYTES, known=())
+        if form.file is None:
+            raise InvalidRequest("There is no file.", code="missing_file", param="file")
         info = await to_thread.run_sync(_probe, services, key, form, limiter=request.app.state.probing)
     # Its bytes belong to no row.
     except BaseException:
-        await run_in_threadpool(house.blobs.delete, key)
+        await run_in_threadpool(announced_blobs.discard, house.database, house.blobs, HOUSE_ID, key)
         raise
 
     def accept() -> TrialRecord:

@@ -28,13 +28,18 @@ def blob_id(blob_key: str) -> str:
 def announce(database: Database, tenant_id: str, *blob_keys: str) -> None:
     """Notes blobs that are about to be stored."""
     with database.write() as connection:
-        index_work.add_many(
-            tenant_id,
-            connection,
-            action=DELETE_BLOB,
-            blob_keys={blob_id(key): key for key in blob_keys},
-            not_before=now() + KEPT_FOR,
-        )
+        note(tenant_id, connection, *blob_keys)
+
+
+def note(tenant_id: str, connection: Connection, *blob_keys: str) -> None:
+    """The same in a transaction; noted again, they stay for longer."""
+    index_work.add_many(
+        tenant_id,
+        connection,
+        action=DELETE_BLOB,
+        blob_keys={blob_id(key): key for key in blob_keys},
+        not_before=now() + KEPT_FOR,
+    )
 
 
 def take_in(tenant_id: str, connection: Connection, *blob_keys: str) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 
-from ingest import calls, deletion
+from ingest import announced_blobs, calls, deletion
 from ingest.speech import diarize
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
@@ -44,6 +44,7 @@ def accept(
         trials.open_house(connection)
 
     def also(connection: Connection, task: Task) -> None:
+        announced_blobs.take_in(HOUSE_ID, connection, task.blob_key)
         trials.add(
             HOUSE_ID,
             connection,

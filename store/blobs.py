@@ -1,9 +1,8 @@
 """Recordings, documents and other large things, by key, in a folder or in an S3-compatible bucket.
 
 Keys look like `{tenant_id}/audio/{id}`. A blob appears under its key whole or not at all, and never changes then, but
-for pictures of the moment (`NEWEST_PICTURES`). When a commit has returned,
-the blob survives the end of the process and, in a folder, a power cut (file and folder entries are synced); in a bucket
-it is as durable as the bucket.
+for pictures of the moment (`NEWEST_PICTURES`). When a commit has returned, the blob survives the end of the process
+and, in a folder, a power cut (file and folder entries are synced); in a bucket it is as durable as the bucket.
 
 A bucket's credentials and endpoint come from the usual `AWS_*` variables (`AWS_ENDPOINT_URL`, `AWS_ALLOW_HTTP=true`
 for a plain-HTTP endpoint). An upload cut off by a crash can leave an unfinished multipart upload in a bucket: a

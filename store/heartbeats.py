@@ -102,7 +102,9 @@ class Listener:
         self._looked_s: float | None = None
         self._heard: dict[str, _Heard] = {}
 
-    def silent(self, connection: Connection) -> list[str]:
+    def silent(self, connection: Connection, *, can_beat: bool = True) -> list[str]:
+        """`can_beat`: whether a beat of who listens got through lately. Where none did, on a disk that is full, say,
+        nobody else's can, and all begin anew."""
         beats = self._beats(connection, sa.select(workers))
         looked_s = time.monotonic()
         passed_s = min(looked_s - self._looked_s, self._most_between_s) if self._looked_s is not None else 0.0
@@ -110,7 +112,8 @@ class Listener:
         before, self._heard = self._heard, {}
         for worker, beat_at in beats.items():
             heard = before.get(worker)
-            silent_s = heard.silent_s + passed_s if heard is not None and heard.beat_at == beat_at else 0.0
+            is_same = can_beat and heard is not None and heard.beat_at == beat_at
+            silent_s = heard.silent_s + passed_s if heard is not None and is_same else 0.0
             self._heard[worker] = _Heard(beat_at, silent_s)
         return [worker for worker, beat_at in beats.items() if self._is_silent(worker, beat_at)]
 

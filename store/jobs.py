@@ -10,6 +10,7 @@ import fcntl
 import functools
 import socket
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext, suppress
 from contextvars import Context
@@ -55,6 +56,7 @@ _TIMES_LONGER = 5
 FORGET_AFTER_S = 3600.0
 _FORGOTTEN_AT_ONCE = 200
 _READ_AT_ONCE = 1000
+_BEATS_MISSED = 2
 _FORGOTTEN_A_SWEEP = 5000
 ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
@@ -89,6 +91,7 @@ class Jobs:
         self._settings = settings
         self._database = database
         self._sweeps: list[Callable[[], object]] = []
+        self._beat_s = time.monotonic()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._slot: IO[str] | None = None
@@ -284,6 +287,7 @@ class Jobs:
         with self._database.write(durable=False) as connection:
             if not self._stop.is_set():  # one that was late would undo `fall_silent`
                 heartbeats.beat(connection, self.executor_id, self._told, self._index_name)
+        self._beat_s = time.monotonic()
 
     def fall_silent(self) -> None:
         """The last of a process, when nothing of it works any more: another may take up its jobs at once."""
@@ -296,7 +300,8 @@ class Jobs:
         row, and a worker that comes back waits for it with its first beat: else a job could be put back that another
         has begun meanwhile."""
         with self._database.read() as connection:
-            if not self._listener.silent(connection):
+            can_beat = time.monotonic() - self._beat_s < _BEATS_MISSED * self._settings.heartbeat_s
+            if not self._listener.silent(connection, can_beat=can_beat):
                 return
         with self._database.write(durable=False) as connection:
             gone = self._listener.hold_silent(connection)

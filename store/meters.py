@@ -29,7 +29,7 @@ MODEL_SECONDS = Histogram(
 MODEL_TOKENS = Counter(
     "parley_model_tokens_total", "Tokens of language models, by who asked.", ["model", "kind", "purpose"]
 )
-TAKEN_OVER = Counter("parley_jobs_taken_over_total", "Jobs of workers that fell silent.", ["queue"])
+TAKEN_OVER = Counter("parley_jobs_taken_over_total", "Jobs of workers that fell silent or stopped.", ["queue"])
 HOUSEKEEPING_FAILED = Counter(
     "parley_housekeeping_failed_total", "Rounds of what is done again and again that failed.", ["task"]
 )

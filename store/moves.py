@@ -114,8 +114,8 @@ def move_rows(source: Database, target: Database, tell: Tell) -> None:
 
 
 def move_blobs(source: Blobs, target: Blobs, tenant_ids: Collection[str], tell: Tell) -> None:
-    """Copies every blob that the target lacks, or has of another size, and deletes what these accounts have there
-    alone."""
+    """Copies every lasting blob that the target lacks, or has of another size, and deletes those that these accounts
+    have there alone."""
     count = 0
     for entry in source.list_lasting():
         if not (target.exists(entry.key) and target.size(entry.key) == entry.size):

@@ -150,7 +150,8 @@ def _parse(
     telling = _Telling(house, tenant_id, document_id, run)
 
     def read() -> Read:
-        links.keep(house, tenant_id, document_id, run, blob_key)
+        if not links.keep(house, tenant_id, document_id, run, blob_key):
+            raise ReadingStopped
         work_folder = run_folders.folder_of(house, workflow_id(document_id, run))
         with house.blobs.as_file(blob_key) as path:
             return read_document(
@@ -173,7 +174,8 @@ def _hear(tenant_id: str, document_id: str, run: int, blob_key: str, file_name: 
     telling = _Telling(house, tenant_id, document_id, run)
 
     def hear() -> Read:
-        links.keep(house, tenant_id, document_id, run, blob_key)
+        if not links.keep(house, tenant_id, document_id, run, blob_key):
+            raise ReadingStopped
         with house.blobs.as_file(blob_key) as path:
             work_folder = run_folders.folder_of(house, workflow_id(document_id, run))
             return hear_document(
@@ -279,9 +281,10 @@ def _finish(
     delivery = None
     with house.database.write() as connection:
         before = knowledge.get_document(tenant_id, connection, document_id)
-        values = links.taken_in(tenant_id, connection, before, fetched) if before is not None else {}
-        if done := knowledge.switch_version(tenant_id, connection, document_id, run, chunk_count, **values):
+        columns = links.columns_of(fetched)
+        if done := knowledge.switch_version(tenant_id, connection, document_id, run, chunk_count, **columns):
             assert before is not None, "what was switched was there"
+            announced_blobs.take_in(tenant_id, connection, fetched["blob_key"])
             if heard is not None:
                 recording_charges.charge(tenant_id, connection, document_id, run, heard)
             # Of a first run too: an index that came into use in the middle of it lacks what was put in before.

@@ -13,11 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote, urlsplit
 
-from ingest.announced_blobs import announce, take_in
+from ingest.announced_blobs import note, take_in
 from ingest.fetching import CannotFetch, FetchStopped, fetch_into_blob
 from ingest.workshop import Workshop
 from store import knowledge
-from store.database import Connection
 from store.knowledge import Document
 
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
@@ -59,7 +58,8 @@ def fetch_link(house: Workshop, document: Document, *, go_on: Callable[[], bool]
     """
     assert document.url is not None
     key = fetched_key(document.tenant_id, document.id, document.run)
-    announce(house.database, document.tenant_id, key)
+    if not keep(house, document.tenant_id, document.id, document.run, key):
+        return None
     try:
         found = fetch_into_blob(
             house, document.url, key, max_bytes=house.settings.max_document_bytes, go_on=go_on, what="the link"
@@ -150,17 +150,22 @@ def fetched_key(tenant_id: str, document_id: str, run: int) -> str:
     return f"{tenant_id}/documents/{document_id}.{run}"
 
 
-def keep(house: Workshop, tenant_id: str, document_id: str, run: int, blob_key: str) -> None:
-    """Puts off the end of what a run fetched: the run goes on, perhaps after a long stop of the server."""
-    if blob_key == fetched_key(tenant_id, document_id, run):
-        announce(house.database, tenant_id, blob_key)
+def keep(house: Workshop, tenant_id: str, document_id: str, run: int, blob_key: str) -> bool:
+    """Notes what a run is about to fetch, and puts off its end while the run goes on, perhaps after a long stop of the
+    server. False where the run is over: by a process that was given up, and does not know that another did it."""
+    if blob_key != fetched_key(tenant_id, document_id, run):
+        return True
+    with house.database.write() as connection:
+        # The row is locked with it: who ends the run takes the blob in after this, or has done so.
+        if goes_on := knowledge.update_document(tenant_id, connection, document_id, run):
+            note(tenant_id, connection, blob_key)
+    return goes_on
 
 
-def taken_in(tenant_id: str, connection: Connection, document: Document, fetched: Fetched) -> dict[str, Any]:
-    """The document's columns when what was fetched becomes its bytes; nothing for an upload."""
+def columns_of(fetched: Fetched) -> dict[str, Any]:
+    """The document's when what was fetched becomes its bytes; nothing for an upload."""
     if fetched["sha256"] is None:
         return {}
-    take_in(tenant_id, connection, fetched["blob_key"])
     return {
         "blob_key": fetched["blob_key"],
         "size_bytes": fetched["size_bytes"],

@@ -124,7 +124,7 @@ def test_it_says_what_to_do_for_each_alert() -> None:
 
 
 def test_settings_are_named_as_they_are() -> None:
-    texts = [ROOT / "Dockerfile", ROOT / "compose.yaml", DEPLOY / "parley.service"]
+    texts = [ROOT / "Dockerfile", ROOT / "compose.yaml", *DEPLOY.glob("*.service")]
     named = {
         name for path in texts for name in re.findall(r"\bPARLEY_([A-Z_]+[A-Z])", path.read_text(encoding="utf-8"))
     }
@@ -133,7 +133,8 @@ def test_settings_are_named_as_they_are() -> None:
 
 
 def commands() -> list[tuple[str, ...]]:
-    texts = [(ROOT / "Dockerfile").read_text(encoding="utf-8"), (DEPLOY / "parley.service").read_text(encoding="utf-8")]
+    files = [ROOT / "Dockerfile", *DEPLOY.glob("*.service")]
+    texts = [file.read_text(encoding="utf-8") for file in files]
     texts += [" ".join(map(str, service.get("command", ()))) for service in COMPOSE["services"].values()]
     found = [line for text in texts for line in re.findall(r"\bparley,? ((?:migrate|serve|models)[a-z -]*)", text)]
     return sorted({tuple(line.split()) for line in found})

@@ -133,7 +133,8 @@ def test_an_upload_that_a_kill_kept_from_its_row_leaves_nothing(own_server: Runn
     blobs.put(key, call_clip("01", 0, 1))
     pass_a_day(own_server.database)
     own_server.start()
-    wait_until(lambda: not blobs.exists(key))
+    wait_until(lambda: noted(own_server.database) == set())
+    assert not blobs.exists(key)
 
     accepted = account.upload_audio(call_clip("01", 0, 1), "call.wav", language="ru").json()
     assert noted(own_server.database) == set()

@@ -154,4 +154,5 @@ def test_a_queue_is_told_once_and_who_waits_in_it_waits_on_whoever_watches(
         watched.wait_for(lambda: all(watched.queue_left(stream_id)[0] for stream_id in ids))
     for people, average_s in map(watched.queue_left, ids):
         assert people >= 3
-        assert average_s >= waited_s
+        # Of each of those who were there when it was told, whoever was taken for another meanwhile.
+        assert people * average_s >= 3 * waited_s

@@ -107,6 +107,21 @@ def test_who_could_not_look_takes_nobody_for_silent_who_could_not_beat(
     assert found[0] == []
 
 
+def test_who_cannot_beat_takes_nobody_else_for_silent(database: Database, running_time: RunningTime) -> None:
+    """On a disk that is full everything can be read and nobody's beat is written."""
+    listener = Listener("me", after_s=AFTER_S, looks_every_s=AFTER_S / 3)
+    beat(database, "alive")
+    for _ in range(10):
+        with database.write() as connection:
+            assert listener.silent(connection, can_beat=False) == []
+        running_time.pass_by(AFTER_S / 3)
+    assert silent(database, listener) == []
+    for _ in range(4):
+        running_time.pass_by(AFTER_S / 3)
+        found = silent(database, listener)
+    assert found == ["alive"], "who is silent from then on is given up"
+
+
 def test_one_taker_alone_holds_a_silent_worker(database: Database, running_time: RunningTime) -> None:
     if database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")

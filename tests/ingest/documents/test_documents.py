@@ -10,7 +10,7 @@ import pytest
 from accounts import ledger
 from api.commands_ingest import ingest_files
 from ingest import timelines
-from ingest.announced_blobs import announce
+from ingest.announced_blobs import announce, take_in
 from ingest.documents import documents, links
 from ingest.documents.passages import document_passages, settle_document
 from rag.generation import Passage
@@ -84,6 +84,24 @@ def test_bytes_that_are_there_already_and_those_of_a_space_that_is_gone_leave_no
     with pytest.raises(NotFound):
         record(house, blobs, new_id(), upload(house, blobs)[1])
     assert (stored(house, blobs), noted(house.database)) == ([kept], set())
+
+
+def test_who_was_given_up_and_fetches_on_has_nothing_deleted_that_another_took_in(house: House, blobs: Blobs) -> None:
+    values = {"document_id": new_id(), "title": "t", "file_name": "t", "blob_key": "", "url": "https://a.example/"}
+    document, _ = record(house, blobs, new_space(house), values)
+    key = links.fetched_key(house.tenant_id, document.id, 1)
+
+    def keep() -> bool:
+        return links.keep(house, house.tenant_id, document.id, 1, key)  # type: ignore[arg-type]
+
+    assert keep()
+    blobs.put(key, WORDS)
+    assert noted(house.database) == {key}
+    with house.database.write() as connection:
+        assert knowledge.switch_version(house.tenant_id, connection, document.id, 1, 1, blob_key=key)
+        take_in(house.tenant_id, connection, key)
+    assert not keep(), "its run is over"
+    assert (stored(house, blobs), noted(house.database)) == ([key], set())
 
 
 def put_stray(house: House, document: StoredDocument) -> str:
