@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +19,9 @@ from store.transcriptions import Task
 from tests.contract.conftest import HeardCalls
 from tests.contract.recordings import tone, wav
 from tests.support.audio import call_clip
+from tests.support.calls import wait_until
 from tests.support.ids import UNKNOWN_ID
-from tests.support.server import Account
+from tests.support.server import Account, RunningServer
 
 TASKS = "/v1/audio/transcriptions/tasks/"
 STATUSES = ["pending", "processing", "success", "error"]
@@ -242,24 +244,33 @@ def test_a_sync_request_whose_recognition_fails_is_502(small_account: Account) -
     assert details["transcription_status"] == "error"
 
 
+@pytest.mark.models
 @pytest.mark.proves("speech.sync.places", "speech.error.429-sync-backpressure", "errors.type.429", "errors.retry-after")
-def test_a_sync_request_without_a_free_place_is_429(new_small_account: Callable[..., Account]) -> None:
-    """The small server has one place. While the database is busy the request that took it cannot go on."""
-    audio = wav(tone(0.5))
-    people = [new_small_account(), new_small_account()]
-    with ThreadPoolExecutor(2) as threads:
-        with people[0].server.database.write():
-            sent = [threads.submit(account.upload_audio, audio, "call.wav", mode="sync") for account in people]
-            done, waiting = wait(sent, timeout=30, return_when=FIRST_COMPLETED)
-        assert (len(done), len(waiting)) == (1, 1)
-        refused, served = done.pop().result(), waiting.pop().result()
-    assert refused.status_code == 429, refused.text
-    error = refused.json()["error"]
-    assert (error["type"], error["code"]) == ("rate_limit_error", "sync_backpressure")
-    assert int(refused.headers["Retry-After"]) > 0
-    assert served.status_code == 502, served.text  # it had the place, and then no model
-    again = people[0].upload_audio(audio, mode="sync")
-    assert again.status_code == 502, again.text  # the place is free again
+def test_a_sync_request_without_a_free_place_is_429(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path, sync_places="1", asr_model="whisper-base")
+    try:
+        running.start()
+        account, other = running.new_client("client"), running.new_client("other")
+        with ThreadPoolExecutor(1) as threads:
+            serving = threads.submit(account.upload_audio, call_clip("01", 0, 60), "call.wav", mode="sync")
+            wait_until(lambda: unfinished(running) == 1)
+            refused = other.upload_audio(wav(tone(0.5)), mode="sync")
+            assert not serving.done()
+            served = serving.result()
+        assert refused.status_code == 429, refused.text
+        error = refused.json()["error"]
+        assert (error["type"], error["code"]) == ("rate_limit_error", "sync_backpressure")
+        assert int(refused.headers["Retry-After"]) > 0
+        assert served.status_code == 200, served.text
+        again = other.upload_audio(wav(tone(0.5)), mode="sync")
+        assert again.status_code == 200, again.text  # the place is free again
+    finally:
+        running.close()
+
+
+def unfinished(server: RunningServer) -> int:
+    with server.database.read() as connection:
+        return transcriptions.count_unfinished(connection)
 
 
 @pytest.mark.models
