@@ -111,9 +111,9 @@ class Listener:
         self._looked_s = looked_s
         before, self._heard = self._heard, {}
         for worker, beat_at in beats.items():
-            heard = before.get(worker)
-            is_same = can_beat and heard is not None and heard.beat_at == beat_at
-            silent_s = heard.silent_s + passed_s if heard is not None and is_same else 0.0
+            heard, silent_s = before.get(worker), 0.0
+            if can_beat and heard is not None and heard.beat_at == beat_at:
+                silent_s = heard.silent_s + passed_s
             self._heard[worker] = _Heard(beat_at, silent_s)
         return [worker for worker, beat_at in beats.items() if self._is_silent(worker, beat_at)]
 

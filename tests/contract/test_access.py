@@ -86,6 +86,12 @@ def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
     return {"no key": {}, "another scheme": {"Authorization": f"Basic {key}"}, **headers}
 
 
+@pytest.fixture(scope="session")
+def everybody(owner: Owner, bad_headers: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The same, and a client with its key."""
+    return {**bad_headers, "client key": owner.account.headers}
+
+
 def visitor_token(account: Account, client: Any = httpx2, origin: str = f"https://{SECRET}.example") -> str:
     """Of somebody who has just met the widget of the account's chat. `client`: who calls, from where."""
     body, headers = {"public_key": account.made.chat.public_key}, {"Origin": origin}
@@ -140,11 +146,10 @@ def test_a_key_that_is_none_is_401_at_the_mcp_endpoint(
 @pytest.mark.parametrize("kind", [*(kind for kind in BAD_KEYS if kind != "token of a visitor"), "client key"])
 @visitor_rows
 def test_only_a_visitors_token_opens_the_widgets_conversation(
-    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+    owner: Owner, everybody: dict[str, dict[str, str]], row: Row, kind: str
 ) -> None:
-    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
     options = owner.options(row)
-    options["headers"] = {**options["headers"], **headers}
+    options["headers"] = {**options["headers"], **everybody[kind]}
     answer = httpx2.request(row.method, owner.account.server.url + row.path, **options)
     assert answer.status_code == 401, answer.text
     expected = "malformed_bearer" if kind == "another scheme" else "invalid_visitor_token"
@@ -157,10 +162,9 @@ EVERYBODY = [*BAD_KEYS, "client key"]
 @pytest.mark.parametrize("kind", EVERYBODY)
 @pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "session"], ids=lambda row: str(row.name))
 def test_nobody_but_who_signed_in_sees_the_cabinet(
-    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+    owner: Owner, everybody: dict[str, dict[str, str]], row: Row, kind: str
 ) -> None:
-    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
-    answer = httpx2.request(row.method, owner.account.server.url + open_url(row), headers=headers)
+    answer = httpx2.request(row.method, owner.account.server.url + open_url(row), headers=everybody[kind])
     assert answer.status_code == 401
     assert_holds_nothing_of(owner, answer.text)
 
@@ -168,12 +172,13 @@ def test_nobody_but_who_signed_in_sees_the_cabinet(
 @pytest.mark.parametrize("kind", EVERYBODY)
 @pytest.mark.parametrize("row", [row for row in ROWS if row.guard == "open"], ids=lambda row: str(row.name))
 def test_what_is_open_tells_everybody_the_same_and_nothing_of_anybody(
-    owner: Owner, bad_headers: dict[str, dict[str, str]], row: Row, kind: str
+    owner: Owner, everybody: dict[str, dict[str, str]], row: Row, kind: str
 ) -> None:
-    headers = owner.account.headers if kind == "client key" else bad_headers[kind]
     options = {"json": row.json} if row.json is not None else {}
     with calling(owner.account, f"127.9.0.{1 + EVERYBODY.index(kind)}") as client:
-        nobody, answer = (client.request(row.method, open_url(row), headers=each, **options) for each in ({}, headers))
+        nobody, answer = (
+            client.request(row.method, open_url(row), headers=each, **options) for each in ({}, everybody[kind])
+        )
     assert answer.status_code == nobody.status_code < 500
     assert_holds_nothing_of(owner, answer.text)
 

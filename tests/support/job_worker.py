@@ -3,8 +3,7 @@
 COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works), `accept` (starts it for others), `forget`
 (does 250 empty jobs, sweeps their records out once and notes how many are left), `idle` (notes how many statements a
 second of waiting cost, then works) or `late` (takes over a worker that another has taken over just before, then works).
-The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second
-step waits for the file FOLDER/go.
+The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Several hosts on one machine: network namespaces joined by a bridge, over links that can be cut, made slow
-and lossy, and healed.
+"""Several hosts on one machine: network namespaces joined by a bridge, over links that can be cut, made slow and
+lossy, and healed.
 
 The test's own side has an address on the bridge too: there the stores run that the hosts share. Needs root and the
 `ip` of iproute2.
