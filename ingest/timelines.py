@@ -9,6 +9,7 @@ from functools import partial
 
 import structlog
 
+from ingest.documents import links
 from ingest.documents.passages import settle_document
 from ingest.workshop import Workshop, workshop
 from rag.generation import Passage
@@ -137,6 +138,8 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
         settle_document(house, work.tenant_id, work.subject_id)
     else:
         assert work.action == DELETE_BLOB
+        if _is_kept(house, work):
+            return
     if work.blob_key:
         house.blobs.delete(work.blob_key)
     with house.database.write() as connection:
@@ -144,6 +147,15 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
             # Whoever deletes a person of very many communications leaves their figures to this.
             communication_changed(work.tenant_id, connection, work.subject_id)
         index_work.done(work.tenant_id, connection, work)
+
+
+def _is_kept(house: Workshop, work: IndexWork) -> bool:
+    """Whether a blob that was to go has an owner after all: a run that still waits, or a row that took it in since the
+    work was listed. In this order, since a run that ends takes it in with the same transaction."""
+    if work.blob_key is not None and links.keeps(house, work.tenant_id, work.blob_key):
+        return True
+    with house.database.read() as connection:
+        return index_work.get(work.tenant_id, connection, work.action, work.subject_id) != work
 
 
 def sweep() -> None:

@@ -25,6 +25,7 @@ _ENDINGS = {"text/markdown": ".md", "text/csv": ".csv", "text/tab-separated-valu
 _OLD_ENCODING = re.compile(r"(iso8859|cp|koi8|mac|shift_jis|euc|gb|big5|tis|hz|johab)[a-z0-9_-]*")
 _MOST_RECODED_BYTES = 32 * 1024 * 1024
 _PIECE_BYTES = 256 * 1024
+_FETCHED = re.compile(r"[^/]+/documents/(?P<document_id>[^/.]+)\.(?P<run>[0-9]+)")  # as `fetched_key` makes them
 
 
 class Fetched(TypedDict):
@@ -160,6 +161,12 @@ def keep(house: Workshop, tenant_id: str, document_id: str, run: int, blob_key: 
         if goes_on := knowledge.update_document(tenant_id, connection, document_id, run):
             note(tenant_id, connection, blob_key)
     return goes_on
+
+
+def keeps(house: Workshop, tenant_id: str, blob_key: str) -> bool:
+    """Whether the run that fetched the blob still waits for its turn with it, however long; its end is put off then."""
+    fetched = _FETCHED.fullmatch(blob_key)
+    return fetched is not None and keep(house, tenant_id, fetched["document_id"], int(fetched["run"]), blob_key)
 
 
 def columns_of(fetched: Fetched) -> dict[str, Any]:

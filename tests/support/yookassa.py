@@ -2,7 +2,8 @@
 
 Real HTTP with basic authentication and idempotence keys: the same key with the same body answers with the payment that
 was made, with another body it is refused. `pays` and `cancels` move a payment as a payer or a bank does; `notify` tells
-a server of it; `breaks` scripts how the next requests end.
+a server of it; `breaks` scripts how the next requests end; `reach` is called as each of them comes, is done, and is
+answered.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import threading
 import uuid
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
@@ -25,6 +26,7 @@ SHOP_ID = "506751"
 SECRET_KEY = "test_Fh8hUAVVBGUGbjmlzba6TB0iyUbos_lueTHE-axOwM0"
 
 Break = Literal["500", "401", "429", "html", "redirect", "drop", "drop before", "hang", "202", "array", "no url"]
+Moment = Literal["POST came", "POST done", "POST answered", "GET came", "GET done", "GET answered"]
 
 
 class StandIn:
@@ -36,6 +38,7 @@ class StandIn:
         self.asked: list[tuple[str, str]] = []
         self.wishes: list[dict[str, Any]] = []
         self.released = threading.Event()
+        self.reach: Callable[[Moment], None] = lambda moment: None
         self._by_key: dict[str, tuple[str, str]] = {}
         self._breaks: deque[Break] = deque()
         self._lock = threading.Lock()
@@ -189,9 +192,11 @@ def serve_yookassa() -> Iterator[StandIn]:
         def do_POST(self) -> None:
             self._serve("POST")
 
-        def _serve(self, method: str) -> None:
+        def _serve(self, method: Literal["GET", "POST"]) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            stand_in.reach(f"{method} came")
             answer = stand_in.answer(method, self.path, self.headers, raw)
+            stand_in.reach(f"{method} done")
             self.close_connection = True
             if answer is None:
                 return
@@ -207,6 +212,7 @@ def serve_yookassa() -> Iterator[StandIn]:
                 self.send_header("Content-Length", str(len(text.encode())))
                 self.end_headers()
                 self.wfile.write(text.encode())
+            stand_in.reach(f"{method} answered")
 
         def log_message(self, format: str, *arguments: Any) -> None:
             pass

@@ -15,7 +15,7 @@ from ingest.documents import documents, links
 from ingest.documents.passages import document_passages, settle_document
 from rag.generation import Passage
 from rag.index import Value
-from store import kb_spaces, knowledge
+from store import index_work, kb_spaces, knowledge
 from store.blobs import Blobs
 from store.errors import NotFound
 from store.ids import new_id
@@ -86,22 +86,55 @@ def test_bytes_that_are_there_already_and_those_of_a_space_that_is_gone_leave_no
     assert (stored(house, blobs), noted(house.database)) == ([kept], set())
 
 
-def test_who_was_given_up_and_fetches_on_has_nothing_deleted_that_another_took_in(house: House, blobs: Blobs) -> None:
+def fetched(house: House, blobs: Blobs) -> tuple[str, str]:
+    """A document by a link whose first run has fetched its bytes, and their key."""
     values = {"document_id": new_id(), "title": "t", "file_name": "t", "blob_key": "", "url": "https://a.example/"}
     document, _ = record(house, blobs, new_space(house), values)
     key = links.fetched_key(house.tenant_id, document.id, 1)
-
-    def keep() -> bool:
-        return links.keep(house, house.tenant_id, document.id, 1, key)  # type: ignore[arg-type]
-
-    assert keep()
+    assert keep(house, document.id, key)
     blobs.put(key, WORDS)
-    assert noted(house.database) == {key}
+    return document.id, key
+
+
+def keep(house: House, document_id: str, key: str) -> bool:
+    return links.keep(house, house.tenant_id, document_id, 1, key)  # type: ignore[arg-type]
+
+
+def finish(house: House, document_id: str, key: str) -> None:
     with house.database.write() as connection:
-        assert knowledge.switch_version(house.tenant_id, connection, document.id, 1, 1, blob_key=key)
+        assert knowledge.switch_version(house.tenant_id, connection, document_id, 1, 1, blob_key=key)
         take_in(house.tenant_id, connection, key)
-    assert not keep(), "its run is over"
+
+
+def test_who_was_given_up_and_fetches_on_has_nothing_deleted_that_another_took_in(house: House, blobs: Blobs) -> None:
+    document_id, key = fetched(house, blobs)
+    assert noted(house.database) == {key}
+    finish(house, document_id, key)
+    assert not keep(house, document_id, key), "its run is over"
     assert (stored(house, blobs), noted(house.database)) == ([key], set())
+
+
+def test_what_a_run_fetched_stays_as_long_as_the_run_waits(house: House, blobs: Blobs) -> None:
+    document_id, key = fetched(house, blobs)
+    for _ in range(2):
+        pass_a_day(house.database)
+        timelines.sweep()
+        assert stored(house, blobs) == [key]
+    with house.database.write() as connection:
+        knowledge.begin_reindex(house.tenant_id, connection, document_id)
+    pass_a_day(house.database)
+    timelines.sweep()
+    assert (stored(house, blobs), noted(house.database)) == ([], set())
+
+
+def test_what_is_taken_in_after_the_sweeper_listed_it_stays(house: House, blobs: Blobs) -> None:
+    document_id, key = fetched(house, blobs)
+    pass_a_day(house.database)
+    with house.database.read() as connection:
+        (listed,) = index_work.list_open(connection)
+    finish(house, document_id, key)
+    timelines.do_index_work(house, listed)  # type: ignore[arg-type]
+    assert stored(house, blobs) == [key]
 
 
 def put_stray(house: House, document: StoredDocument) -> str:
