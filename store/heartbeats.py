@@ -27,6 +27,8 @@ workers = sa.Table(
     sa.Column("index_name", sa.String(200)),
 )
 
+# Nothing else of a worker: each reads those of all, every few seconds.
+_BEATS = sa.select(workers.c.executor_id, workers.c.last_seen_at)
 _FAREWELL = datetime(1970, 1, 1, tzinfo=UTC)
 _LATE = 1.2  # times as long as meant, at most, between two looks on a machine that is busy
 
@@ -105,7 +107,7 @@ class Listener:
     def silent(self, connection: Connection, *, can_beat: bool = True) -> list[str]:
         """`can_beat`: whether a beat of who listens got through lately. Where none did, on a disk that is full, say,
         nobody else's can, and all begin anew."""
-        beats = self._beats(connection, sa.select(workers))
+        beats = self._beats(connection, _BEATS)
         looked_s = time.monotonic()
         passed_s = min(looked_s - self._looked_s, self._most_between_s) if self._looked_s is not None else 0.0
         self._looked_s = looked_s
@@ -120,7 +122,7 @@ class Listener:
     def hold_silent(self, connection: Connection) -> list[str]:
         """Those that were silent at the last look, are still, and that no other taker holds; each held until the
         transaction ends."""
-        beats = self._beats(connection, sa.select(workers).with_for_update(skip_locked=True))
+        beats = self._beats(connection, _BEATS.with_for_update(skip_locked=True))
         return [worker for worker, beat_at in beats.items() if self._is_silent(worker, beat_at)]
 
     def _beats(self, connection: Connection, query: sa.Select[Any]) -> dict[str, datetime]:

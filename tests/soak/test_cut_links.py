@@ -3,6 +3,7 @@ that was cut off goes on by itself. And a PostgreSQL that is killed again and ag
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 import sys
@@ -17,10 +18,13 @@ import pytest
 
 from tests.soak.conftest import Size
 from tests.support import postgresql
+from tests.support.analyses import assert_analysed_once, send_at_last
 from tests.support.audio import call_clip
 from tests.support.calls import RECORDING, Calls, wait_until
 from tests.support.cluster import Cluster, running_cluster_of_processes
+from tests.support.documents import Documents
 from tests.support.job_steps import JobSteps, Stage
+from tests.support.money_load import Load
 from tests.support.network import Network, running_network
 from tests.support.postgresql import PostgreSql
 from tests.support.receiver import Receiver, Reply, receiving
@@ -43,6 +47,14 @@ TAKEN_OVER_S = 30.0
 ANSWER_S = 40.0
 BETWEEN_KILLS_S = 10.0
 TAKES = "speech,errands"
+TAKES_ALL = "speech,documents,analysis,errands"
+SHIPPED = {"heartbeat_s": "5", "takeover_after_s": "15"}
+"""What `Cluster` shortens, as it is by default."""
+DOCUMENTS_IN_WORK = 6
+ON_ITS_WAY_S = 0.5
+"""By then, what a worker sent before its link was cut has come."""
+BETWEEN_CALLS_S, BETWEEN_ANALYSES_S = 5.0, 10.0
+PAYER_RESTS_S = 0.5
 SLOW = ((0.02, 0.0), (0.1, 0.01), (0.0, 0.05), (0.3, 0.0), (0.0, 0.0))
 """Seconds one way, and the share of frames that are lost: another region, a bad line, a very bad one, the other side of
 the world by satellite; and healed."""
@@ -79,28 +91,35 @@ def receiver(network: Network) -> Iterator[Receiver]:
 def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
     network: Network, cluster: Cluster, receiver: Receiver, size: Size
 ) -> None:
-    api = cluster.start("api", host=network.host())
+    api = cluster.start("api", host=network.host(), **SHIPPED)
     hosts = [network.host(), network.host()]
-    first = cluster.start("worker", host=hosts[0], worker_takes=TAKES, call_places="2")
+    takes = {"worker_takes": TAKES_ALL, "call_places": "2", **SHIPPED}
+    first = cluster.start("worker", host=hosts[0], **takes)
     calls = Calls(api, receiver, workers=cluster.processes)
+    documents = Documents(api.new_client("reader"))
+    analyst = api.new_client("analysed")
     with closing(JobSteps(api)) as steps:
         in_work = [calls.start() for _ in range(CALLS_IN_WORK)]
         assert steps.wait_for(in_work[0], Stage(3, "recognise_part", 0.0))
-        second = cluster.start("worker", host=hosts[1], worker_takes=TAKES, call_places="2")
-        held = [task_id for task_id in in_work if steps.executor(task_id) == steps.executor(in_work[0])]
         of_first = steps.executor(in_work[0])
+        second = cluster.start("worker", host=hosts[1], **takes)
+        in_work += [calls.start() for _ in range(CALLS_IN_WORK)]
+        for _ in range(DOCUMENTS_IN_WORK):
+            documents.add()
+        sent = [send_at_last(analyst) for _ in range(DOCUMENTS_IN_WORK)]
+        wait_until(lambda: any(is_at(steps, task_id, of_first) for task_id in in_work))
         hosts[0].cut()
         cut_at = time.monotonic()
-
-        def is_free(task_id: str) -> bool:
-            """Or another's already: one that has all hands full takes it a little later."""
-            return steps.executor(task_id) != of_first or "ENQUEUED" in steps.statuses(task_id)
-
-        wait_until(lambda: all(is_free(task_id) or steps.at(task_id) is None for task_id in held))
+        time.sleep(ON_ITS_WAY_S)
+        held = [task_id for task_id in in_work if is_at(steps, task_id, of_first)]
+        assert held, "it was at something when it was cut off"
+        wait_until(lambda: not any(is_at(steps, task_id, of_first) for task_id in held))
         assert time.monotonic() - cut_at < TAKEN_OVER_S
         for task_id in in_work:
             assert calls.account.finished_task(task_id)["transcription_status"] == "success"
         assert calls.account.finished_task(calls.start())["transcription_status"] == "success"
+        documents.assert_each_is_there_once()
+        assert_analysed_once(analyst, sent)
         time.sleep(max(0.0, cut_at + size.cut_s - time.monotonic()))
         hosts[0].heal()
         # It is there again by itself, and works.
@@ -110,7 +129,15 @@ def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
         calls.account.finished_task(last)
         assert steps.executor(last) == of_first
         calls.assert_each_was_done_once(steps)
+        documents.assert_each_is_there_once()
+        assert_analysed_once(analyst, sent)
         assert first.stop() == 0
+
+
+def is_at(steps: JobSteps, task_id: str, worker: str | None) -> bool:
+    """Whether the call is in work, and the worker's: one that waits is nobody's."""
+    is_waiting = "ENQUEUED" in steps.statuses(task_id)
+    return steps.at(task_id) is not None and not is_waiting and steps.executor(task_id) == worker
 
 
 def test_who_answers_and_is_cut_off_says_so_and_goes_on(network: Network, cluster: Cluster, size: Size) -> None:
@@ -160,26 +187,34 @@ def test_over_links_that_are_slow_and_lose_frames_everything_is_done_once(
 
 @pytest.mark.usefixtures("at_full_size")
 def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
-    network: Network, stores: PostgreSql, cluster: Cluster, receiver: Receiver, size: Size
+    stores: PostgreSql, cluster: Cluster, receiver: Receiver, size: Size, chance: random.Random
 ) -> None:
-    api = cluster.start("api")
-    cluster.start("worker", worker_takes=TAKES)
-    cluster.start("worker", worker_takes=TAKES)
+    api = cluster.start("api", payment_provider="sandbox", chat_requests_per_minute="1000000")
+    for _ in range(2):
+        cluster.start("worker", worker_takes=TAKES_ALL)
     calls = Calls(api, receiver, workers=cluster.processes)
+    load = Load(api.new_client("payer", email="payer@example.com"), receiver, chance, pause_s=PAYER_RESTS_S)
+    analyst = api.new_client("analysed")
+    sent: list[str] = []
     answers: Counter[int] = Counter()
     with closing(JobSteps(api)) as steps:
-        for _ in range(max(2, round(size.restarts_s / BETWEEN_KILLS_S))):
-            until = time.monotonic() + BETWEEN_KILLS_S
-            while time.monotonic() < until:
-                answer = calls.account.get("/public/v1/balance")
-                answers[answer.status_code] += 1
-                if answer.status_code == 200 and len(calls.started) < size.restarts_s / 5:
-                    calls.start_at_last()
-                time.sleep(0.2)
-            stores.stop()
-            stores.start()
+        began = time.monotonic()
+        with load.running():
+            for number in range(max(2, round(size.restarts_s / BETWEEN_KILLS_S))):
+                while (passed_s := time.monotonic() - began) < (number + 1) * BETWEEN_KILLS_S:
+                    answer = calls.account.get("/public/v1/balance")
+                    answers[answer.status_code] += 1
+                    if len(calls.started) < passed_s / BETWEEN_CALLS_S:
+                        calls.start_at_last()
+                    if len(sent) < passed_s / BETWEEN_ANALYSES_S:
+                        sent.append(send_at_last(analyst))
+                    time.sleep(0.2)
+                stores.stop()
+                stores.start()
         wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
         calls.assert_each_was_done_once(steps)
+    load.assert_each_was_done_once()
+    assert_analysed_once(analyst, sent)
     assert set(answers) <= {200, 503}, answers
     assert answers[200] > answers[503]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -28,12 +28,34 @@ pytestmark = [pytest.mark.soak, pytest.mark.models]
 
 DISK_MB = 1_400  # a call is begun where a gigabyte stays free
 HOUR_S = 3600
+LONG = 400  # sections
+
+Text = Callable[[str], bytes]
 
 
-def start_document(account: Account, space_id: str, name: str = "parking.md") -> str:
-    answer = account.upload_document(space_id, RULES, name)
+def rules(name: str) -> bytes:
+    """Of another text each, since the same bytes are the same document."""
+    return RULES + f"\nOf these rules, {name} is the latest.\n".encode()
+
+
+def long_rules(name: str) -> bytes:
+    """That take some seconds."""
+    return rules(name) + b"".join(
+        f"## Car park {number}\n\n{'Cars that are left here overnight are towed away. ' * 30}\n\n".encode()
+        for number in range(LONG)
+    )
+
+
+def start_document(account: Account, space_id: str, name: str = "parking.md", *, text: Text = rules) -> str:
+    """The id of a document that is not done yet."""
+    answer = account.upload_document(space_id, text(name), name)
     assert answer.status_code == 202, answer.text
+    assert answer.json()["status"] == "pending", "it is a new one"
     return str(answer.json()["id"])
+
+
+def is_in_work(account: Account, document_id: str) -> bool:
+    return account.get(f"/public/v1/kb/documents/{document_id}").json()["status"] in ("pending", "processing")
 
 
 def is_found(account: Account) -> bool:
@@ -55,21 +77,21 @@ def test_a_bucket_that_is_away(cluster: Cluster, receiver: Receiver, size: Size)
     calls = Calls(api, receiver, workers=cluster.processes)
     account = api.new_client("reader")
     space = account.new_space()
-    document = account.add_document(space, RULES, "before.md")
+    document = account.add_document(space, rules("before.md"), "before.md")
     with closing(JobSteps(api)) as steps:
         calls.start(diarize=False)
         cluster.bucket.stop()
         gone_at = time.monotonic()
         calls.start(diarize=False)  # a link is only noted down
-        assert_says_to_come_again(account.upload_document(space, RULES, "meanwhile.md"))
+        assert_says_to_come_again(account.upload_document(space, rules("meanwhile.md"), "meanwhile.md"))
         assert account.get("/public/v1/balance").status_code == 200
         assert account.get(f"/public/v1/kb/documents/{document['id']}").status_code == 200
         assert is_found(account)
         time.sleep(max(0.0, gone_at + size.away_s - time.monotonic()))
         cluster.bucket.start()
         calls.assert_each_was_done_once(steps)
-        again = account.finished_document(start_document(account, space, "meanwhile.md"))
-        assert again["status"] == "success"
+        again = start_document(account, space, "meanwhile.md")
+        assert account.finished_document(again)["status"] == "success"
 
 
 @pytest.mark.postgresql
@@ -90,7 +112,7 @@ def test_an_index_that_is_away(cluster: Cluster, receiver: Receiver, size: Size)
         assert "error" in answer or answer["result"]["isError"], answer
         assert account.get("/public/v1/balance").status_code == 200
         time.sleep(size.away_s)
-        assert account.get(f"/public/v1/kb/documents/{document}").json()["status"] in ("pending", "processing")
+        assert is_in_work(account, document)
         cluster.qdrant.start()
         assert account.finished_document(document)["status"] == "success"
         wait_until(lambda: is_found(account))
@@ -133,13 +155,13 @@ def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> 
             calls = Calls(running.start(), receiver)
             account = running.new_client("reader")
             space = account.new_space()
-            document = start_document(account, space, "before.md")
-            assert account.finished_document(document)["status"] == "success"
+            account.add_document(space, rules("before.md"), "before.md")
             with closing(JobSteps(running)) as steps:
                 task_id = calls.start(diarize=False)
                 assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
-                in_work = start_document(account, space, "in-work.md")
+                in_work = start_document(account, space, "in-work.md", text=long_rules)
                 filling = fill_up(disk)
+                assert is_in_work(account, in_work), "it was done before the disk was full"
                 assert_says_to_come_again(account.upload_document(space, RULES * 20_000, "meanwhile.md"))
                 assert_says_to_come_again(account.upload_audio(call_clip("01", 0, 60)))
                 # A read that writes nothing is answered; what an agent calls is written down, so it is not.
@@ -149,8 +171,8 @@ def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> 
                 time.sleep(size.away_s)
                 filling.unlink()
                 assert account.finished_document(in_work)["status"] == "success"
-                again = account.finished_document(start_document(account, space, "meanwhile.md"))
-                assert again["status"] == "success"
+                again = start_document(account, space, "meanwhile.md")
+                assert account.finished_document(again)["status"] == "success"
                 calls.start(diarize=False)
                 calls.assert_each_was_done_once(steps)
             assert running.stop() == 0
@@ -173,11 +195,13 @@ def test_a_clock_that_is_set(tmp_path: Path, receiver: Receiver) -> None:
             for moved_s in (HOUR_S, -HOUR_S):
                 task_id = calls.start(diarize=False)
                 assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
-                document = start_document(account, space)
+                document = start_document(account, space, f"before {moved_s}.md", text=long_rules)
                 clock.set(moved_s)
+                assert is_in_work(account, document), "it was done before the clock was set"
                 wait_until(lambda moved_s=moved_s: abs(server_time(running) - time.time() - moved_s) < 60)  # type: ignore[misc]
                 assert account.finished_document(document)["status"] == "success"
-                assert account.finished_document(start_document(account, space))["status"] == "success"
+                later = start_document(account, space, f"after {moved_s}.md")
+                assert account.finished_document(later)["status"] == "success"
                 calls.account.finished_task(calls.start(diarize=False))
                 assert is_found(account)
             calls.assert_each_was_done_once(steps)

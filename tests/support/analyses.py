@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+
+import httpx2
 
 from store.ids import new_id
 from tests.support.server import JOB_S, Account
 
+_PATH = "/public/v1/communications"
 STAGES = ("summary", "qc", "memory")
 
 PEOPLE = [
@@ -58,7 +63,15 @@ def body(turns: tuple[tuple[str, str], ...] = GOOD, **values: Any) -> dict[str, 
 
 def send(account: Account, turns: tuple[tuple[str, str], ...] = GOOD, **values: Any) -> str:
     """The id of the communication that was posted for analysis."""
-    answer = account.post("/public/v1/communications", json=body(turns, **values))
+    return _accepted(account.post(_PATH, json=body(turns, **values)))
+
+
+def send_at_last(account: Account) -> str:
+    """As a careful client does where something goes away now and then."""
+    return _accepted(account.post_at_last(_PATH, json=body()))
+
+
+def _accepted(answer: httpx2.Response) -> str:
     assert answer.status_code == 202, answer.text
     communication_id: str = answer.json()["communication_id"]
     return communication_id
@@ -83,3 +96,14 @@ def analysed(account: Account, communication_id: str, *, wait_s: float = JOB_S) 
             return details
         time.sleep(0.1)
     raise AssertionError(f"the analysis did not end:\n{account.server.log()[-4000:]}")
+
+
+def assert_analysed_once(account: Account, sent: Sequence[str]) -> None:
+    """Each of the account's communications has each of its stages done and paid for once."""
+    for communication_id in sent:
+        assert set(statuses(analysed(account, communication_id)).values()) == {"success"}
+    debits = Counter(
+        (item["source_ref"], *((line["product"], line["quantity"]) for line in item["lines"]))
+        for item in account.debits()
+    )
+    assert debits == Counter((each, *((stage, 1) for stage in STAGES)) for each in sent)
