@@ -13,7 +13,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.ingest.test_analyses import answer
 from tests.soak.conftest import Size
+from tests.support.analyses import analysed, assert_analysed_once, read, send, statuses
 from tests.support.audio import call_clip
 from tests.support.calls import Calls, wait_until
 from tests.support.calls import receiver as receiver
@@ -22,13 +24,18 @@ from tests.support.cluster import RULES, Cluster
 from tests.support.cluster import cluster as cluster
 from tests.support.job_steps import JobSteps, Stage
 from tests.support.receiver import Receiver
-from tests.support.server import Account, RunningServer
+from tests.support.scripted_model import API_KEY, MODEL, serve_scripted_model
+from tests.support.server import Account, RunningServer, free_port
 
 pytestmark = [pytest.mark.soak, pytest.mark.models]
 
 DISK_MB = 1_400  # a call is begun where a gigabyte stays free
 HOUR_S = 3600
 LONG = 400  # sections
+ANALYSES = 5
+QUESTION = {"text": "Where may visitors park?"}
+LONGEST_PAUSE_S = 420.0
+"""Between two tries of an analysis in the first minutes, and what it takes then."""
 
 Text = Callable[[str], bytes]
 
@@ -117,6 +124,37 @@ def test_an_index_that_is_away(cluster: Cluster, receiver: Receiver, size: Size)
         assert account.finished_document(document)["status"] == "success"
         wait_until(lambda: is_found(account))
         calls.assert_each_was_done_once(steps)
+
+
+@pytest.mark.usefixtures("at_full_size")
+def test_a_model_provider_that_is_away(tmp_path: Path, size: Size) -> None:
+    """Nothing listens where it was; analyses wait as they do by default."""
+    port = free_port()
+    running = RunningServer(
+        tmp_path / "data", llm_model=MODEL, llm_api_base=f"http://127.0.0.1:{port}/v1", llm_api_key=API_KEY
+    )
+    try:
+        account = running.start().new_client("analysed")
+        reader = running.new_client("reader")
+        asking = f"/public/v1/chats/{reader.chat_id}/messages"
+        sent = [send(account) for _ in range(ANALYSES)]
+        gone_at = time.monotonic()
+        assert reader.post(asking, json=QUESTION).status_code in (502, 503)
+        assert account.get("/public/v1/balance").status_code == 200
+        time.sleep(max(0.0, gone_at + size.away_s - time.monotonic()))
+        assert {status for each in sent for status in statuses(read(account, each)).values()} <= {
+            "pending",
+            "processing",
+        }
+        with serve_scripted_model(port) as model:
+            model.answers(answer)
+            assert reader.post(asking, json=QUESTION).status_code == 200
+            for communication_id in sent:
+                analysed(account, communication_id, wait_s=LONGEST_PAUSE_S)
+        assert_analysed_once(account, sent)
+        assert len(reader.debits()) == 1, "an answer that did not come costs nothing"
+    finally:
+        running.close()
 
 
 @contextmanager

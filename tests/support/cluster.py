@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,15 +42,15 @@ class Cluster:
         self,
         role: Role,
         *,
-        core: int | None = None,
+        cores: Sequence[int] | None = None,
         host: Host | None = None,
         code: Path | None = None,
         **settings: str,
     ) -> RunningServer:
-        """A process that is ready. `core`: the only one that it may have; `host`: where it runs; `code`: of another
+        """A process that is ready. `cores`: the only ones that it may have; `host`: where it runs; `code`: of another
         release."""
         folder = self._folder / f"{role}-{len(self.processes) + 1}"
-        process = RunningServer(folder, role=role, core=core, host=host, code=code, **{**self._shared, **settings})
+        process = RunningServer(folder, role=role, cores=cores, host=host, code=code, **{**self._shared, **settings})
         self.processes.append(process)
         return process.start()
 

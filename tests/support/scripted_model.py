@@ -199,9 +199,9 @@ def _chunks(turn: Turn, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def serve_scripted_model() -> Iterator[ScriptedModel]:
+def serve_scripted_model(port: int = 0) -> Iterator[ScriptedModel]:
     """Runs the server in a thread until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", port))
     model = ScriptedModel(f"http://127.0.0.1:{listener.getsockname()[1]}")
     routes = [
         Route("/v1/chat/completions", model.answer, methods=["POST"]),

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -63,16 +64,16 @@ class RunningServer:
         data_dir: Path,
         *,
         role: Role = "all",
-        core: int | None = None,
+        cores: Sequence[int] | None = None,
         host: Host | None = None,
         code: Path | None = None,
         **settings: str,
     ) -> None:
-        """`core`: the only one of the machine's that the server and its children may have; `host`: where it runs;
+        """`cores`: the only ones of the machine's that the server and its children may have; `host`: where it runs;
         `code`: the folder of another release."""
         self.role = role
         self.code = code
-        self._prefix = [] if core is None else ["taskset", "--cpu-list", str(core)]
+        self._prefix = [] if cores is None else ["taskset", "--cpu-list", ",".join(map(str, cores))]
         if host is not None:
             self._prefix += host.prefix
             settings = {"host": "0.0.0.0", **settings}
