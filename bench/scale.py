@@ -66,6 +66,10 @@ STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.visio
 OF_A_CAMERA_PROCESS = {"leases": (3.0, 2.32), "whether it is needed and alive": (5.0, 0.29)}
 OF_A_CAMERA = {"how it goes": (2.0, 0.23)}
 OF_ALL_CAMERAS = {"who may be watched, and how many": (1.5, 66.5)}
+# Every five seconds a worker looks at the last heartbeat of each process: milliseconds of its own and of PostgreSQL's
+# processor for one of 2,648 of them.
+A_LOOK_EVERY_S = 5.0
+OF_A_LOOK = {"worker": 14.4 / 2648, "database": 1.7 / 2648}
 # Five vectors of 512 numbers (`bench.index_scale`), words, payload and graph; as int8, those of full length on disk.
 CHUNK_BYTES, QUANTIZED_CHUNK_BYTES = (5 * 512 * each + 1_500 for each in (4, 1))
 CALL_DATABASE_BYTES = 24_000  # of four minutes and their analysis, indexes included (`bench.costs`: three turns, 7,024)
@@ -103,7 +107,8 @@ def machines(cores: float) -> int:
     return math.ceil(cores / (CORES * LOADED))
 
 
-def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
+def processing(costs: dict[str, dict[str, float]], others: int = 0) -> list[Part]:
+    """The parts that are processes, each of which looks at so many others."""
     needed = {
         "api": (busy_cores(costs, "api"), "api"),
         "workers for calls": (busy_cores(costs, "worker"), "worker"),
@@ -111,17 +116,28 @@ def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
     }
     found = []
     for name, (cores, side) in needed.items():
-        idle = costs[IDLE][side] / 1000  # of each process, whether anybody asks or not
+        # Of each process, whether anybody asks or not.
+        idle = costs[IDLE][side] / 1000 + others * OF_A_LOOK.get(side, 0.0) / 1000 / A_LOOK_EVERY_S
         processes = math.ceil(cores / (CORES_A_PROCESS[name] * LOADED - idle))
         busy = cores + processes * idle
         found.append(Part(name, busy, machines(busy), processes, "cores"))
-    processes = sum(part.processes or 0 for part in found)
+    return found
+
+
+def processes_of(found: list[Part]) -> int:
+    return sum(part.processes or 0 for part in found)
+
+
+def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
+    found = processing(costs, processes_of(processing(costs)))
+    processes = processes_of(found)
     # Each process looks for work, whether there is any or not.
     looking = processes * costs[IDLE]["database"] / 1000
+    looking += processes**2 * OF_A_LOOK["database"] / 1000 / A_LOOK_EVERY_S
     watching = watching_cores(found[-1].processes or 0)
     database = busy_cores(costs, "database") + looking + watching
     primary = (
-        f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work, "
+        f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work and at each other, "
         f"{watching:.1f} with who watches which camera and how it goes), "
         f"{processes * CONNECTIONS_A_PROCESS:,} connections"
     )
