@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from accounts.keys import Keyring
-from rag.embedding import choose_embedder
-from rag.index_places import index_name
+from rag.index_places import open_place
 from store import backups, index_work, migrate
 from store.backups import Manifest
 from store.blobs import Blobs
@@ -92,7 +91,7 @@ def _staged(data_dir: Path) -> Iterator[Path]:
 
 
 def _check_fits(settings: Settings, database: Database, manifest: Manifest, staged: Path) -> None:
-    """Raises InvalidRequest, before anything is touched."""
+    """Raises InvalidRequest or Unavailable, before anything is touched."""
     kind = "sqlite" if database.is_sqlite else "postgresql"
     if manifest.database != kind:
         raise InvalidRequest(f"The backup is of {manifest.database}, and the settings name {kind}.")
@@ -108,6 +107,7 @@ def _check_fits(settings: Settings, database: Database, manifest: Manifest, stag
         raise InvalidRequest("The backup's secret key came from PARLEY_SECRET_KEY: set it to the same value.")
     if keyring.installation_id != manifest.installation_id:
         raise InvalidRequest("PARLEY_SECRET_KEY is not the backup's: no key of its accounts would be known any more.")
+    open_place(settings.model_copy(update={"data_dir": staged})).names()  # a Qdrant that does not answer
 
 
 def _put(settings: Settings, database: Database, manifest: Manifest, staged: Path, *, force: bool) -> None:
@@ -120,10 +120,12 @@ def _put(settings: Settings, database: Database, manifest: Manifest, staged: Pat
         for name in _OWN:
             _remove(settings.data_dir.absolute() / name)
         backups.delete_other_blobs(settings, manifest)
-    # An index elsewhere, a Qdrant server's say, is of another moment than what was restored.
-    if not migrate.trouble(database):
-        with database.write() as connection:
-            index_work.note_refill(connection, index_name(choose_embedder(settings)))
+    # Indexes elsewhere, on a Qdrant server say, are of another moment than what was restored. Noted whatever the
+    # schema, since each has that table, and whatever the model: this machine may have none yet.
+    names = open_place(settings).names()
+    with database.write() as connection:
+        for name in names:
+            index_work.note_refill(connection, name)
 
 
 def _what_is_there(settings: Settings, database: Database) -> str | None:

@@ -18,7 +18,8 @@ import sqlalchemy as sa
 
 from api import backup
 from api.backup import make_backup, restore_backup
-from store import backups, migrate
+from rag.index_places import open_place
+from store import backups, index_work, migrate
 from store.backups import BackupDamaged
 from store.blobs import Blobs
 from store.database import Database
@@ -27,6 +28,7 @@ from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
 from tests.support.filled import fill
+from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 180.0
@@ -400,3 +402,37 @@ def test_one_restore_at_a_time(small: tuple[Settings, Path], monkeypatch: pytest
     monkeypatch.setattr(backups, "put_blobs", meanwhile)
     restore_backup(settings, path, force=True)
     assert Blobs(settings).read("kept/audio/1") == b"sound"
+
+
+@pytest.mark.parametrize("schema", ["0001", "0025", "head"])
+def test_each_index_on_a_server_is_compared_with_what_was_restored(tmp_path: Path, schema: str) -> None:
+    """Also where the backup is to be migrated yet, and where the machine has no model."""
+    with running_qdrant() as qdrant:
+        settings = into(tmp_path / "first", qdrant_url=qdrant.url)
+        made_of(settings, schema, tmp_path / "backup.tar").close()
+        place = open_place(settings)
+        for name in ("e5-small", "words-only"):
+            index = place.open(name, None, 8)
+            index.mark_complete()
+            index.close()
+        fresh = into(tmp_path / "fresh", qdrant_url=qdrant.url)
+        restore_backup(fresh, tmp_path / "backup.tar", force=False)
+        database = Database(fresh)
+        migrate.migrate(database)
+        with database.read() as connection:
+            noted = {name: index_work.list_refills(connection, name) for name in place.names()}
+        database.close()
+        assert {name: [(each.tenant_id, each.is_due) for each in found] for name, found in noted.items()} == {
+            "e5-small": [(None, True)],
+            "words-only": [(None, True)],
+        }
+
+
+def test_a_server_of_indexes_that_is_away_is_known_before_anything_is_touched(
+    small: tuple[Settings, Path], tmp_path: Path
+) -> None:
+    target = into(tmp_path / "target", qdrant_url="http://127.0.0.1:9")
+    with pytest.raises(Unavailable):
+        restore_backup(target, small[1], force=False)
+    assert not (target.data_dir / "secret.key").exists()
+    assert list(Blobs(target).list_all()) == []
