@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from accounts.keys import Keyring
-from rag.embedding import choose_embedder
-from rag.index_places import index_name
+from rag.index_places import open_place
 from store import backups, index_work, migrate
 from store.backups import Manifest
 from store.blobs import Blobs
@@ -57,22 +58,40 @@ def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, 
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_beside_a_server(data_dir)
     database = Database(settings)
-    staged = Path(tempfile.mkdtemp(prefix="restore-", dir=data_dir))
     try:
         _refuse_beside_servers(settings, database)
         if not force and (what := _what_is_there(settings, database)):
             raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
-        manifest = backups.unpack(path, staged)
-        _check_fits(settings, database, manifest, staged)
-        _put(settings, database, staged, force=force)
+        with _staged(data_dir) as staged:
+            manifest = backups.unpack(path, staged)
+            _check_fits(settings, database, manifest, staged)
+            _put(settings, database, manifest, staged, force=force)
     finally:
         database.close()
-        shutil.rmtree(staged, ignore_errors=True)
     return _row(path, manifest)
 
 
+@contextmanager
+def _staged(data_dir: Path) -> Iterator[Path]:
+    """An empty folder that no other restore has, without what one that was killed left in it."""
+    staged = data_dir / ".restoring"
+    number = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(staged)
+        staged.mkdir(mode=0o700)
+        try:
+            yield staged
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    except BlockingIOError:
+        raise Unavailable("Another restore works on this data folder.") from None
+    finally:
+        os.close(number)
+
+
 def _check_fits(settings: Settings, database: Database, manifest: Manifest, staged: Path) -> None:
-    """Raises InvalidRequest, before anything is touched."""
+    """Raises InvalidRequest or Unavailable, before anything is touched."""
     kind = "sqlite" if database.is_sqlite else "postgresql"
     if manifest.database != kind:
         raise InvalidRequest(f"The backup is of {manifest.database}, and the settings name {kind}.")
@@ -88,26 +107,25 @@ def _check_fits(settings: Settings, database: Database, manifest: Manifest, stag
         raise InvalidRequest("The backup's secret key came from PARLEY_SECRET_KEY: set it to the same value.")
     if keyring.installation_id != manifest.installation_id:
         raise InvalidRequest("PARLEY_SECRET_KEY is not the backup's: no key of its accounts would be known any more.")
+    open_place(settings.model_copy(update={"data_dir": staged})).names()  # a Qdrant that does not answer
 
 
-def _put(settings: Settings, database: Database, staged: Path, *, force: bool) -> None:
-    data_dir = settings.data_dir.absolute()
-    if force:
-        for name in _OWN:
-            _remove(data_dir / name)
-        for entry in list(Blobs(settings).list_all()):
-            Blobs(settings).delete(entry.key)
-    for name in backups.OTHERS:
-        _remove(data_dir / name)
-        if (staged / name).is_file():
-            shutil.move(staged / name, data_dir / name)
-            (data_dir / name).chmod(0o600)
+def _put(settings: Settings, database: Database, manifest: Manifest, staged: Path, *, force: bool) -> None:
+    """Until the database is another one, in one step, nothing is lost: blobs that it does not name yet are beside those
+    that it names. After a kill, wherever it was, all of it can be done again."""
     backups.put_blobs(settings, staged)
     backups.put_database(database, staged, replace=force)
-    # An index elsewhere, a Qdrant server's say, is of another moment than what was restored.
-    if not migrate.trouble(database):
-        with database.write() as connection:
-            index_work.note_refill(connection, index_name(choose_embedder(settings)))
+    backups.put_files(settings, staged)
+    if force:
+        for name in _OWN:
+            _remove(settings.data_dir.absolute() / name)
+        backups.delete_other_blobs(settings, manifest)
+    # Indexes elsewhere, on a Qdrant server say, are of another moment than what was restored. Noted whatever the
+    # schema, since each has that table, and whatever the model: this machine may have none yet.
+    names = open_place(settings).names()
+    with database.write() as connection:
+        for name in names:
+            index_work.note_refill(connection, name)
 
 
 def _what_is_there(settings: Settings, database: Database) -> str | None:

@@ -16,7 +16,7 @@ from rag.embedding import EmbedderSpec, choose_embedder
 from rag.index import IndexLocked
 from rag.index_move import MovedIndex, NotMovable, is_same_place, move_index
 from rag.index_places import index_name, open_place
-from store import index_work, moves
+from store import index_work, moved_accounts, moves
 from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict
@@ -81,7 +81,10 @@ def _moved(
         before = heard_since(connection)
     _check_keys(source, target)
     spec = _model(target)
-    moves.prepare(ours, theirs, fresh_for_s=target.takeover_after_s)
+    carried = moved_accounts.carried(source.data_dir, target.data_dir)
+    moves.prepare(ours, theirs, carried=carried, fresh_for_s=target.takeover_after_s)
+    accounts = moves.accounts_of(ours)
+    moved_accounts.note(target.data_dir, accounts | carried)
     for name in _KEPT_FILES:
         there = target.data_dir / name
         if (source.data_dir / name).exists() and not there.exists():
@@ -92,11 +95,11 @@ def _moved(
     own, other = Blobs(source), Blobs(target)
     same_blobs = (source.blob_url, source.data_dir) == (target.blob_url, target.data_dir)
     if not same_blobs:
-        moves.move_blobs(own, other, moves.accounts_of(ours), tell)
+        moves.move_blobs(own, other, accounts | carried, tell)
     parts = list(moves.compare(ours, theirs, own, other))
     # The index of there may be of another moment than the rows. Taken back once it is known not to be.
     refill = _note_refill(theirs, index_name(spec))
-    index = _index_moved(source, target, spec, moves.accounts_of(ours), tell)
+    index = _index_moved(source, target, spec, accounts, carried - accounts, tell)
     with ours.read() as connection:
         if heard_since(connection) != before:
             raise Conflict("A server was at work meanwhile: stop it, and run this again.", code="server_runs")
@@ -126,12 +129,17 @@ def _note_refill(database: Database, name: str) -> index_work.IndexWork | None:
 
 
 def _index_moved(
-    source: Settings, target: Settings, spec: EmbedderSpec | None, tenant_ids: set[str], tell: moves.Tell
+    source: Settings,
+    target: Settings,
+    spec: EmbedderSpec | None,
+    tenant_ids: set[str],
+    gone: set[str],
+    tell: moves.Tell,
 ) -> MovedIndex:
     if is_same_place(source, target):
         return MovedIndex()
     try:
-        index = move_index(source, target, spec, tenant_ids, tell)
+        index = move_index(source, target, spec, tenant_ids, tell, gone=gone)
     except NotMovable as error:
         sys.stderr.write(f"parley: the index is not moved, the first start makes it: {error}\n")
         return MovedIndex()

@@ -17,13 +17,16 @@ from typing import Any
 
 import structlog
 
+from ingest import announced_blobs
 from ingest.outages import lasting_step
+from ingest.timelines import do_index_work
 from ingest.workshop import EXPORTS_QUEUE, Workshop, start_or_leave, workshop
-from store import account_exports, account_rows, accounts, audit
+from store import account_exports, account_rows, accounts, audit, index_work
 from store.account_exports import Export
 from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
 from store.database import Connection, now
+from store.index_work import DELETE_BLOB
 from store.jobs import ENDED_BADLY, workflow
 
 log = structlog.get_logger(__name__)
@@ -138,31 +141,43 @@ def _build(tenant_id: str, export_id: str) -> None:
         export = account_exports.get(tenant_id, connection, export_id)
     if export is None or export.status not in account_exports.UNFINISHED:
         return
+    announced_blobs.announce(house.database, tenant_id, export.blob_key)
     try:
         with house.blobs.writer(export.blob_key) as writer:
             _Archive(house, export, writer).write()
             info = writer.commit()
     except _Withdrawn:
         return
-    if not _end(tenant_id, export_id, status="success", size_bytes=info.size, sha256=info.sha256):
-        house.blobs.delete(export.blob_key)
+    made = {"size_bytes": info.size, "sha256": info.sha256}
+    if not _end(tenant_id, export_id, blob_key=export.blob_key, status="success", **made):
+        announced_blobs.discard(house.database, house.blobs, tenant_id, export.blob_key)
 
 
-def _end(tenant_id: str, export_id: str, **values: Any) -> bool:
+def _end(tenant_id: str, export_id: str, *, blob_key: str | None = None, **values: Any) -> bool:
+    """False where it has ended, or was deleted; else the blob is the export's from then on."""
     ended_at = now()
+    values |= {"progress": 1.0, "ended_at": ended_at, "expires_at": ended_at + KEPT}
     with workshop().database.write() as connection:
-        return account_exports.update(
-            tenant_id, connection, export_id, progress=1.0, ended_at=ended_at, expires_at=ended_at + KEPT, **values
-        )
+        ended = account_exports.update(tenant_id, connection, export_id, **values)
+        if ended and blob_key is not None:
+            announced_blobs.take_in(tenant_id, connection, blob_key)
+    return ended
 
 
 def remove(house: Workshop, export: Export, *, actor: str | None = None) -> None:
     """Takes an export away, with its archive: by who wanted it gone, or since its day is over."""
+    tenant_id, key = export.tenant_id, export.blob_key
     with house.database.write() as connection:
-        account_exports.delete(export.tenant_id, connection, export.id)
+        account_exports.delete(tenant_id, connection, export.id)
+        # Under another subject than it was announced: whoever makes it still may store it after this.
+        work = index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=export.id, blob_key=key)
         if actor is not None:
-            audit.add(export.tenant_id, connection, actor=actor, action="account.export_deleted", subject=export.id)
-    house.blobs.delete(export.blob_key)
+            audit.add(tenant_id, connection, actor=actor, action="account.export_deleted", subject=export.id)
+    try:
+        do_index_work(house, work)
+    # It is gone for everybody, and the store may be away in any way: the sweeper deletes the archive then.
+    except Exception:
+        log.exception("an archive is left to the sweeper", export_id=export.id)
 
 
 def sweep() -> None:

@@ -48,8 +48,11 @@ def move_index(
     spec: EmbedderSpec | None,
     tenant_ids: Set[str],
     tell: Callable[[str, int], None],
+    *,
+    gone: Set[str] = frozenset(),
 ) -> MovedIndex:
     """Makes the target's index as the source's, where that is of the model `spec`, which the target's settings want.
+    `gone`: accounts that were deleted since an earlier move.
 
     Raises NotMovable where it is not, rag.index.IndexLocked where a process owns either of them, Unavailable where a
     server does not answer.
@@ -57,6 +60,8 @@ def move_index(
     own, other = _opened(open_place(source), open_place(target), spec)
     try:
         moved = MovedIndex()
+        for tenant_id in sorted(gone):
+            other.delete_tenant(tenant_id)
         count = 0
         for tenant_id in sorted(tenant_ids):
             try:

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -24,9 +23,10 @@ from typing import BinaryIO, Protocol
 
 import sqlalchemy as sa
 
+from store import postgresql_dumps
 from store.blobs import BlobMissing, Blobs, check_key
 from store.database import Database, now
-from store.errors import InvalidRequest, Unavailable
+from store.errors import InvalidRequest
 from store.settings import Settings
 
 FORMAT = 1
@@ -36,7 +36,6 @@ SECRET = "secret.key"  # noqa: S105 - the name of a file
 OTHERS = (SECRET, "demo.json")
 _BLOBS = "blobs/"
 _PIECE_BYTES = 1024 * 1024
-_JOBS_SCHEMA = "dbos"
 
 
 class BackupDamaged(InvalidRequest):
@@ -219,22 +218,7 @@ def _dump(database: Database, path: Path) -> None:
             # In one file, without a log beside it.
             copy.execute("PRAGMA journal_mode=DELETE").close()
         return
-    _run(["pg_dump", "--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}", f"--file={path}"], database)
-
-
-def _run(command: list[str], database: Database) -> None:
-    """Raises Unavailable where the program is missing or fails."""
-    url = sa.make_url(database.direct_url)
-    address = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
-    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
-    try:
-        ended = subprocess.run(
-            [*command, f"--dbname={address}"], env=environment, capture_output=True, check=False, text=True
-        )
-    except FileNotFoundError:
-        raise Unavailable(f"{command[0]} is not installed: PostgreSQL's client programs are needed.") from None
-    if ended.returncode != 0:
-        raise Unavailable(f"{command[0]} failed: {ended.stderr.strip()[-500:]}")
+    postgresql_dumps.dump(database, path)
 
 
 # Restoring
@@ -297,26 +281,31 @@ def _entries_of_tar(path: Path) -> Iterator[tuple[str, int, Iterator[bytes]]]:
 
 
 def put_database(database: Database, folder: Path, *, replace: bool) -> None:
-    """Puts the unpacked database in its place, where the caller saw to it that nothing is lost. What workers noted of
-    themselves goes: they are others."""
+    """Puts the unpacked database in its place in one step, where the caller saw to it that nothing is lost. What
+    workers noted of themselves goes: they are others."""
     database.reconnect()  # what is open is of the file that goes
-    if database.is_sqlite:
-        place = Path(str(sa.make_url(database.url).database))
-        for suffix in ("", "-wal", "-shm"):
-            place.with_name(place.name + suffix).unlink(missing_ok=True)
-        shutil.move(folder / SQLITE, place)
-    else:
-        clean = ["--clean", "--if-exists"] if replace else []
-        _run_restore(database, folder / DUMP, clean)
-    with database.restructure() as connection:
-        connection.execute(sa.text("DELETE FROM workers"))
+    if not database.is_sqlite:
+        postgresql_dumps.restore(database, folder / DUMP, replace=replace)
+        return
+    with closing(sqlite3.connect(folder / SQLITE)) as restored, restored:
+        restored.execute("DELETE FROM workers")
+    place = Path(str(sa.make_url(database.url).database))
+    draft = place.with_name(place.name + ".restored")
+    shutil.move(folder / SQLITE, draft)  # from another disk it is a copy, which takes its time
+    for suffix in ("-wal", "-shm"):  # before: the other file's log would be read into this one
+        place.with_name(place.name + suffix).unlink(missing_ok=True)
+    draft.replace(place)
 
 
-def _run_restore(database: Database, dump: Path, options: list[str]) -> None:
-    if options:
-        with database.restructure() as connection:
-            connection.execute(sa.text(f"DROP SCHEMA IF EXISTS {_JOBS_SCHEMA} CASCADE"))
-    _run(["pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", *options, str(dump)], database)
+def put_files(settings: Settings, folder: Path) -> None:
+    """The secret key and its like; those that the backup lacks go."""
+    for name in OTHERS:
+        place = settings.data_dir / name
+        if (folder / name).is_file():
+            (folder / name).chmod(0o600)
+            (folder / name).replace(place)
+        else:
+            place.unlink(missing_ok=True)
 
 
 def put_blobs(settings: Settings, folder: Path) -> None:
@@ -326,6 +315,15 @@ def put_blobs(settings: Settings, folder: Path) -> None:
         if path.is_file():
             blobs.put_file(path.relative_to(root).as_posix(), path)
             path.unlink()
+
+
+def delete_other_blobs(settings: Settings, manifest: Manifest) -> None:
+    """All that the backup does not have."""
+    blobs = Blobs(settings)
+    kept = {entry.path for entry in manifest.files}
+    for entry in list(blobs.list_all()):
+        if _BLOBS + entry.key not in kept:
+            blobs.delete(entry.key)
 
 
 def has_tables(database: Database) -> bool:

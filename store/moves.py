@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from store import migrate
 from store.accounts import tenants
 from store.blobs import Blobs
+from store.camera_events import EVENT_PICTURES
 from store.database import Connection, Database, metadata, put_all
 from store.errors import Conflict
 from store.heartbeats import live_workers, workers
@@ -71,9 +72,10 @@ def total(values: Iterable[tuple[int, str]]) -> tuple[int, str]:
     return count, f"{summed:064x}"
 
 
-def prepare(source: Database, target: Database, *, fresh_for_s: float = 0.0) -> None:
+def prepare(source: Database, target: Database, *, carried: Set[str] = frozenset(), fresh_for_s: float = 0.0) -> None:
     """Makes the target's tables. Raises Conflict where a server was heard there within `fresh_for_s`, where it holds
-    another installation's accounts, the source is not of this release, or the target of a newer one."""
+    accounts that are neither the source's nor among those that moves `carried`, the source is not of this release, or
+    the target of a newer one."""
     if not migrate.is_current(source):
         raise Conflict("The database to be moved is not up to date: run `parley migrate` first.", code="not_current")
     if says := migrate.newer(target):
@@ -84,7 +86,7 @@ def prepare(source: Database, target: Database, *, fresh_for_s: float = 0.0) -> 
     known, there = accounts_of(source), accounts_of(target)
     with target.read() as theirs:
         heard = live_workers(theirs, fresh_for_s=fresh_for_s) if fresh_for_s else []
-    if there - known:
+    if there - known - carried:
         raise Conflict("The target holds accounts of another installation.", code="target_not_empty")
     if heard:
         raise Conflict("A server works on the target: stop it first.", code="server_runs")
@@ -115,16 +117,21 @@ def move_rows(source: Database, target: Database, tell: Tell) -> None:
 
 def move_blobs(source: Blobs, target: Blobs, tenant_ids: Collection[str], tell: Tell) -> None:
     """Copies every lasting blob that the target lacks, or has of another size, and deletes those that these accounts
-    have there alone."""
+    have there alone; among them are accounts that the source had."""
     count = 0
     for entry in source.list_lasting():
         if not (target.exists(entry.key) and target.size(entry.key) == entry.size):
             target.put_stream(entry.key, source.stream(entry.key))
         count += 1
     for entry in list(target.list_lasting()):
-        if entry.key.partition("/")[0] in tenant_ids and not source.exists(entry.key):
+        if _owner_of(entry.key) in tenant_ids and not source.exists(entry.key):
             target.delete(entry.key)
     tell("blobs", count)
+
+
+def _owner_of(blob_key: str) -> str:
+    first, second, *_ = [*blob_key.split("/"), ""]
+    return second if first == EVENT_PICTURES else first
 
 
 def accounts_of(database: Database) -> set[str]:

@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from api import backup
 from api.backup import make_backup, restore_backup
+from rag.index_places import open_place
+from store import backups, index_work, migrate
 from store.backups import BackupDamaged
 from store.blobs import Blobs
 from store.database import Database
@@ -24,6 +27,8 @@ from store.errors import Conflict, InvalidRequest, Unavailable
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
+from tests.support.filled import fill
+from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 180.0
@@ -291,3 +296,143 @@ def test_without_the_programs_of_postgresql_it_says_so(
     with pytest.raises(Unavailable, match="pg_dump is not installed"):
         make_backup(running.settings, tmp_path / "pg.tar")
     assert not list(tmp_path.glob("pg.tar*"))
+
+
+def made_of(settings: Settings, schema: str, path: Path) -> Database:
+    """A backup of an installation with that schema, a row in every table and a blob; its database."""
+    database = Database(settings)
+    migrate.migrate(database, schema)
+    fill(database)
+    Blobs(settings).put("kept/audio/1", b"sound")
+    make_backup(settings, path)
+    return database
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("schema", ["0001", "0024", "0025"])
+def test_a_backup_of_before_an_upgrade_replaces_what_came_of_it(
+    postgresql_url: str, tmp_path: Path, schema: str
+) -> None:
+    settings = into(tmp_path / "upgraded", database_url=postgresql_url)
+    database = made_of(settings, schema, tmp_path / "before.tar")
+    migrate.migrate(database)
+    with database.write() as connection:
+        # What a release makes that this one does not know.
+        connection.exec_driver_sql("CREATE TABLE of_a_newer (id uuid PRIMARY KEY REFERENCES camera_streams (id))")
+    Blobs(settings).put("later/audio/1", b"later")
+    restore_backup(settings, tmp_path / "before.tar", force=True)
+    assert migrate.current_revision(database) == schema
+    with database.read() as connection:
+        assert not {"of_a_newer", "camera_tally"} & set(sa.inspect(connection).get_table_names())
+    assert [each.key for each in Blobs(settings).list_all()] == ["kept/audio/1"]
+    migrate.migrate(database)
+    assert migrate.trouble(database) == ""
+    database.close()
+
+
+@pytest.mark.postgresql
+def test_a_restore_that_fails_leaves_everything_as_it_was(postgresql_url: str, tmp_path: Path) -> None:
+    settings = into(tmp_path / "kept", database_url=postgresql_url)
+    database = made_of(settings, migrate.newest_revision(), tmp_path / "before.tar")
+    Blobs(settings).put("later/audio/1", b"later")
+    (settings.data_dir / "index" / "one").mkdir(parents=True)
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE TABLE later (id integer)")
+    with database.read() as connection:
+        connection.exec_driver_sql("SELECT * FROM tenants").all()
+        with pytest.raises(Unavailable, match="lock timeout"):
+            restore_backup(settings, tmp_path / "before.tar", force=True)
+    with database.read() as connection:
+        assert "later" in sa.inspect(connection).get_table_names()
+    assert Blobs(settings).read("later/audio/1") == b"later"
+    assert (settings.data_dir / "index" / "one").is_dir()
+    restore_backup(settings, tmp_path / "before.tar", force=True)
+    with database.read() as connection:
+        assert "later" not in sa.inspect(connection).get_table_names()
+    database.close()
+
+
+class Killed(BaseException):
+    """Nothing that is done about errors is done about it."""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.mark.parametrize("step", ["put_blobs", "put_database", "put_files", "delete_other_blobs"])
+def test_one_that_was_killed_is_done_again(
+    kind: str, step: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = request.getfixturevalue("postgresql_url") if kind == "postgresql" else ""
+    settings = into(tmp_path / "there", database_url=url)
+    database = made_of(settings, migrate.newest_revision(), tmp_path / "before.tar")
+    secret = (settings.data_dir / "secret.key").read_bytes()
+    with database.write() as connection:
+        connection.exec_driver_sql("CREATE TABLE later (id integer)")
+    Blobs(settings).put("later/audio/1", b"later")
+
+    def killed(*arguments: Any, **options: Any) -> None:
+        done(*arguments, **options)
+        raise Killed
+
+    done = getattr(backups, step)
+    with monkeypatch.context() as patch:
+        patch.setattr(backups, step, killed)
+        patch.setattr(backup.shutil, "rmtree", lambda *_, **__: None)
+        with pytest.raises(Killed):
+            restore_backup(settings, tmp_path / "before.tar", force=True)
+    restore_backup(settings, tmp_path / "before.tar", force=True)
+    database.reconnect()
+    with database.read() as connection:
+        assert "later" not in sa.inspect(connection).get_table_names()
+    assert [each.key for each in Blobs(settings).list_all()] == ["kept/audio/1"]
+    assert (settings.data_dir / "secret.key").read_bytes() == secret
+    assert not [path.name for path in settings.data_dir.iterdir() if "restor" in path.name]
+    database.close()
+
+
+def test_one_restore_at_a_time(small: tuple[Settings, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, path = small
+    put = backups.put_blobs
+
+    def meanwhile(*arguments: Any) -> None:
+        monkeypatch.undo()
+        with pytest.raises(Unavailable, match="restore"):
+            restore_backup(settings, path, force=True)
+        put(*arguments)
+
+    monkeypatch.setattr(backups, "put_blobs", meanwhile)
+    restore_backup(settings, path, force=True)
+    assert Blobs(settings).read("kept/audio/1") == b"sound"
+
+
+@pytest.mark.parametrize("schema", ["0001", "0025", "head"])
+def test_each_index_on_a_server_is_compared_with_what_was_restored(tmp_path: Path, schema: str) -> None:
+    """Also where the backup is to be migrated yet, and where the machine has no model."""
+    with running_qdrant() as qdrant:
+        settings = into(tmp_path / "first", qdrant_url=qdrant.url)
+        made_of(settings, schema, tmp_path / "backup.tar").close()
+        place = open_place(settings)
+        for name in ("e5-small", "words-only"):
+            index = place.open(name, None, 8)
+            index.mark_complete()
+            index.close()
+        fresh = into(tmp_path / "fresh", qdrant_url=qdrant.url)
+        restore_backup(fresh, tmp_path / "backup.tar", force=False)
+        database = Database(fresh)
+        migrate.migrate(database)
+        with database.read() as connection:
+            noted = {name: index_work.list_refills(connection, name) for name in place.names()}
+        database.close()
+        assert {name: [(each.tenant_id, each.is_due) for each in found] for name, found in noted.items()} == {
+            "e5-small": [(None, True)],
+            "words-only": [(None, True)],
+        }
+
+
+def test_a_server_of_indexes_that_is_away_is_known_before_anything_is_touched(
+    small: tuple[Settings, Path], tmp_path: Path
+) -> None:
+    target = into(tmp_path / "target", qdrant_url="http://127.0.0.1:9")
+    with pytest.raises(Unavailable):
+        restore_backup(target, small[1], force=False)
+    assert not (target.data_dir / "secret.key").exists()
+    assert list(Blobs(target).list_all()) == []

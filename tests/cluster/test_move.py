@@ -15,8 +15,9 @@ import pytest
 
 from ingest.index_state import read_state
 from rag.index_places import FolderPlace
-from store import index_work, kb_spaces, moves
+from store import account_rows, index_work, kb_spaces, moved_accounts, moves
 from store.blobs import Blobs
+from store.camera_events import EVENT_PICTURES
 from store.database import Database, now
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
@@ -328,3 +329,58 @@ def whole(server: RunningServer, settings: Settings) -> list[moves.Part]:
         source.close()
         target.close()
     return parts
+
+
+def keys_of(settings: Settings) -> set[str]:
+    return {entry.key for entry in Blobs(settings).list_all()}
+
+
+def delete(server: RunningServer, tenant_id: str) -> None:
+    """As `ingest/account_deletion.py` does."""
+    with server.database.write() as connection:
+        account_rows.begin_deletion(tenant_id, connection)
+        for table in account_rows.tables():
+            account_rows.delete_some(tenant_id, connection, table, limit=500)
+        account_rows.end_deletion(tenant_id, connection)
+    for prefix in (tenant_id, f"{EVENT_PICTURES}/{tenant_id}"):
+        Blobs(server.settings).delete_prefix(prefix)
+
+
+@pytest.mark.parametrize("is_broken_off", [False, True])
+def test_what_was_deleted_here_since_goes_there_too(tmp_path: Path, is_broken_off: bool) -> None:
+    """Whole accounts and pictures of cameras, also by one that begins after the rows were like here."""
+    server = RunningServer(tmp_path / "source")
+    stays, goes = server.new_client("stays"), server.new_client("goes")
+    blobs = Blobs(server.settings)
+    for account in (stays, goes):
+        blobs.put(f"{account.tenant_id}/audio/1", b"sound")
+        for number in range(2):
+            blobs.put(f"{EVENT_PICTURES}/{account.tenant_id}/camera/{number}.jpg", b"picture")
+    there = Settings(data_dir=tmp_path / "there", _env_file=None)  # type: ignore[call-arg]
+    arguments = ("--data-dir", str(there.data_dir), "--json")
+    assert rows_of(moved(server, *arguments))["tenants"]["there"] == 2
+    assert len(keys_of(there)) == 6
+
+    delete(server, goes.tenant_id)
+    blobs.delete(f"{EVENT_PICTURES}/{stays.tenant_id}/camera/0.jpg")  # over its time
+    target = Database(there)
+    if is_broken_off:
+        carried = moved_accounts.carried(there.data_dir)
+        moves.prepare(server.database, target, carried=carried)
+        moves.move_rows(server.database, target, lambda what, count: None)
+    rows = rows_of(moved(server, *arguments))
+    assert all(row["same"] for row in rows.values())
+    assert rows["tenants"]["there"] == 1
+    assert keys_of(there) == keys_of(server.settings)
+    assert moves.accounts_of(target) == {stays.tenant_id}
+
+    # What came to be there alone is nothing that was deleted here.
+    other = RunningServer(there.data_dir)
+    made = other.new_client("made there")
+    refused = moved(server, *arguments)
+    assert refused.returncode == 1
+    assert "another installation" in refused.stderr
+    assert moves.accounts_of(target) == {stays.tenant_id, made.tenant_id}
+    for each in (server, other):
+        each.close()
+    target.close()

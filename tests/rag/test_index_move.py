@@ -163,6 +163,20 @@ def test_an_index_goes_and_comes_back_and_nothing_is_embedded_again(
         assert all(last[id_].digest(TENANT) == point.digest(TENANT) for id_, point in first.items()), "bit for bit"
 
 
+@pytest.mark.parametrize("there", ENGINES)
+def test_an_account_that_was_deleted_since_goes_there_too(there: str, tmp_path: Path, qdrant: Qdrant) -> None:
+    source, target = settings_of("folder", tmp_path / "here", qdrant), settings_of(there, tmp_path / "there", qdrant)
+    fill(source)
+    move(source, target)
+    with opened(source) as index:
+        index.delete_tenant(OTHER)
+    for _ in range(2):
+        moved = move_index(source, target, NEW, {TENANT}, lambda what, count: None, gone={OTHER, EMPTY})
+        assert moved.is_full
+        with opened(target) as index:
+            assert [index.count(each) for each in (TENANT, OTHER)] == [len(ANIMALS) + 2, 0]
+
+
 def refuse_writes(patch: pytest.MonkeyPatch) -> None:
     def put(_points: object, _tenant_id: str, points: Sequence[KeptPoint]) -> None:
         assert not points

@@ -1,0 +1,68 @@
+"""PostgreSQL's own dumps: a database as it is at one moment, and put back in one transaction, by its programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from store.database import LOCK_TIMEOUT_S, Database
+from store.errors import Unavailable
+
+_JOBS_SCHEMA = "dbos"
+
+
+def dump(database: Database, path: Path) -> None:
+    """Everything but the records of jobs. Raises Unavailable."""
+    _run(database, "pg_dump", "--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}", f"--file={path}")
+
+
+def restore(database: Database, path: Path, *, replace: bool) -> None:
+    """Puts a dump back, without what workers noted of themselves; `replace`: in place of every table that is there, of
+    those too that the dump does not know, since it is of before an upgrade. Raises Unavailable, and nothing changed.
+
+    Room for the dump as text is needed beside it."""
+    script = path.with_suffix(".sql")
+    cleaning = ["--clean", "--if-exists"] if replace else []
+    _run(None, "pg_restore", "--no-owner", *cleaning, f"--file={script}", str(path))
+    statements = [f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'", *(_drops(database) if replace else [])]
+    before = [f"--command={each}" for each in statements]
+    # The script leaves the session without a search path.
+    after = ["--command=RESET search_path", "--command=DELETE FROM workers"]
+    whole = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction"]
+    try:
+        _run(database, "psql", *whole, *before, f"--file={script}", *after)
+    finally:
+        script.unlink(missing_ok=True)
+
+
+def _drops(database: Database) -> list[str]:
+    """Statements that make the schema empty, but for what extensions keep there."""
+    query = """SELECT format('%I.%I', current_schema(), relname) FROM pg_class
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema()) AND relkind IN ('r', 'p')
+        AND NOT EXISTS (SELECT FROM pg_depend
+            WHERE objid = pg_class.oid AND classid = 'pg_class'::regclass AND deptype = 'e')"""
+    with database.read() as connection:
+        tables = connection.execute(sa.text(query)).scalars().all()
+    drops = [f"DROP SCHEMA IF EXISTS {_JOBS_SCHEMA} CASCADE"]
+    return [*drops, f"DROP TABLE {', '.join(tables)} CASCADE"] if tables else drops
+
+
+def _run(database: Database | None, program: str, *arguments: str) -> None:
+    """Raises Unavailable where the program is missing or fails."""
+    address, environment = [], dict(os.environ)
+    if database is not None:
+        url = sa.make_url(database.direct_url)
+        named = url.set(drivername="postgresql", password=None).render_as_string(hide_password=False)
+        address = [f"--dbname={named}"]
+        environment |= {"PGPASSWORD": str(url.password)} if url.password else {}
+    try:
+        ended = subprocess.run(
+            [program, *arguments, *address], env=environment, capture_output=True, check=False, text=True
+        )
+    except FileNotFoundError:
+        raise Unavailable(f"{program} is not installed: PostgreSQL's client programs are needed.") from None
+    if ended.returncode != 0:
+        raise Unavailable(f"{program} failed: {ended.stderr.strip()[-500:]}")
