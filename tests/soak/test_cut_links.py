@@ -103,7 +103,7 @@ def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
         assert steps.wait_for(in_work[0], Stage(3, "recognise_part", 0.0))
         of_first = steps.executor(in_work[0])
         second = cluster.start("worker", host=hosts[1], **takes)
-        in_work += [calls.start() for _ in range(CALLS_IN_WORK)]
+        in_work += [calls.start() for _ in range(CALLS_IN_WORK // 2)]
         for _ in range(DOCUMENTS_IN_WORK):
             documents.add()
         sent = [send_at_last(analyst) for _ in range(DOCUMENTS_IN_WORK)]
