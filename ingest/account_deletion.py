@@ -82,10 +82,10 @@ def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
 def _stop_calls(house: Workshop, tenant_id: str) -> None:
     with house.database.read() as connection:
         unfinished = transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
-    for owner, task_id in unfinished:
-        if owner == tenant_id:
-            calls.stop_work(house, task_id)
-            shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
+    for task in unfinished:
+        if task.tenant_id == tenant_id:
+            calls.stop_work(house, task.id)
+            shutil.rmtree(folder_of(house, task.id), ignore_errors=True)
 
 
 def _delete_long_paused(house: Workshop) -> None:
