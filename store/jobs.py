@@ -11,6 +11,7 @@ import functools
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext, suppress
 from contextvars import Context
@@ -308,12 +309,15 @@ class Jobs:
             if not gone:  # another takes them over; and DBOS takes an empty list for any worker
                 return
             pending = DBOS.list_workflows(status="PENDING", executor_id=gone, load_input=False, load_output=False)
-            for queue in self._queues:
-                ids = [status.workflow_id for status in pending if status.queue_name == queue.name]
-                if ids:
-                    log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=gone)
-                    DBOS.resume_workflows(ids, queue_name=queue.name)
-                    meters.TAKEN_OVER.labels(queue.name).inc(len(ids))
+            # Each into its own queue, which may be one that a newer release has and this one does not know.
+            by_queue: defaultdict[str, list[str]] = defaultdict(list)
+            for status in pending:
+                if status.queue_name is not None:
+                    by_queue[status.queue_name].append(status.workflow_id)
+            for queue, ids in by_queue.items():
+                log.warning("taking over jobs of silent workers", queue=queue, jobs=len(ids), workers=gone)
+                DBOS.resume_workflows(ids, queue_name=queue)
+                meters.TAKEN_OVER.labels(queue).inc(len(ids))
             heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:

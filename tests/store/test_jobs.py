@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from store import heartbeats
 from store.database import Database
 from store.migrate import migrate
 from store.settings import Settings
@@ -50,6 +52,20 @@ def wait_for(folder: Path, line: str) -> None:
         time.sleep(0.02)
 
 
+def wait_until_forgotten(folder: Path, worker: subprocess.Popen[bytes]) -> None:
+    """Somebody took over what it left."""
+    database = Database(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'main.sqlite3'}"))
+    query = sa.select(heartbeats.workers.c.executor_id).where(heartbeats.workers.c.process_id == worker.pid)
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        with database.read() as connection:
+            if connection.execute(query).first() is None:
+                break
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    database.close()
+
+
 def test_a_job_started_twice_under_one_id_runs_once(start: Start, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     start("one", "enqueue", "job-1")
@@ -81,6 +97,20 @@ def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start
     worker.wait()
     (tmp_path / "go").touch()
     wait_for(tmp_path, "second job-1 by two")
+    assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
+
+
+def test_a_job_of_a_queue_that_its_taker_does_not_know_waits_for_one_that_does(start: Start, tmp_path: Path) -> None:
+    worker = start("new", "enqueue-newer", "job-1")
+    wait_for(tmp_path, "second begins job-1 by new")
+    start("old", "work")
+    wait_for(tmp_path, "ready by old")
+    worker.kill()
+    worker.wait()
+    wait_until_forgotten(tmp_path, worker)
+    (tmp_path / "go").touch()
+    start("newer", "newer")
+    wait_for(tmp_path, "second job-1 by newer")
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
 
 

@@ -1,8 +1,9 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
-COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works), `accept` (starts it for others), `forget`
-(does 250 empty jobs, sweeps their records out once and notes how many are left), `idle` (notes how many statements a
-second of waiting cost, then works) or `late` (takes over a worker that another has taken over just before, then works).
+COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
+then works), `enqueue-newer` (the same, in that queue), `accept` (starts it for others), `forget` (does 250 empty jobs,
+sweeps their records out once and notes how many are left), `idle` (notes how many statements a second of waiting cost,
+then works) or `late` (takes over a worker that another has taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -23,6 +24,7 @@ from store.settings import WORK, Settings
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 NAME = sys.argv[2] if len(sys.argv) > 2 else ""
+NEWER = QueuePlan("newer", 1)
 OTHERS = [QueuePlan(f"other-{number}", 1) for number in range(9)]
 
 
@@ -99,11 +101,13 @@ def main() -> None:
         _env_file=None,  # type: ignore[call-arg]
     )
     takes = () if sys.argv[3] == "accept" else WORK
-    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS], takes=takes)
+    newer = [NEWER] if "newer" in sys.argv[3] else []
+    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS, *newer], takes=takes)
     jobs.launch()
-    if sys.argv[3] in ("enqueue", "accept"):
-        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
-        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
+    if sys.argv[3] in ("enqueue", "accept", "enqueue-newer"):
+        queue = NEWER.name if newer else "jobs"
+        jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
+        jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
     if sys.argv[3] == "forget":
         forget(jobs)
     if sys.argv[3] == "idle":
