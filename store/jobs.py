@@ -37,6 +37,7 @@ from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
+from store.job_claims import LostClaims
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -128,6 +129,7 @@ class Jobs:
         self._queues = tuple(queues)
         self._queue_names = [plan.name for plan in self._queues]
         self._records = JobRecords(self._engine)
+        self._lost_claims = LostClaims(looks_every_s=settings.heartbeat_s)
         self._polling: Polling | None = None
 
     def _default_url(self) -> str:
@@ -189,7 +191,7 @@ class Jobs:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
             waiting = functools.partial(self._records.waiting, taken)
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
-            self._every(self._settings.heartbeat_s, self._take_over, "takeover")
+            self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self.add_sweep(self._begin_changed_again)
             self.add_sweep(self._forget_ended)
         self._every(self._settings.sweep_s, self._sweep, "sweeper")
@@ -295,6 +297,20 @@ class Jobs:
         # Where the database is away, they wait until the others miss its heartbeat.
         with suppress(ParleyError), self._database.write(durable=False) as connection:
             heartbeats.say_farewell(connection, self.executor_id)
+
+    def _rescue(self) -> None:
+        self._take_over()
+        self._put_back_lost()
+
+    def _put_back_lost(self) -> None:
+        """Puts the jobs back into their queues that this process has claimed and does not work on."""
+        claims = self._records.claimed_by(self.executor_id, self._queue_names)
+        at_work = set(self._dbos._active_workflows_set.activeList())  # after the claims; it has no public name
+        for claim in self._lost_claims.look(claims, at_work):
+            if self._records.put_back(self.executor_id, claim):
+                log.warning("a job that was claimed and not begun waits again", job=claim.job_id)
+                if self._polling is not None:
+                    self._polling.look()
 
     def _take_over(self) -> None:
         """Puts the pending jobs of workers that fell silent back into their queues. One taker at a time has a worker's

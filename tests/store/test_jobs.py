@@ -114,6 +114,19 @@ def test_a_job_of_a_queue_that_its_taker_does_not_know_waits_for_one_that_does(s
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
 
 
+def test_a_job_whose_claim_got_no_answer_is_done_and_one_that_takes_long_is_begun_once(
+    start: Start, tmp_path: Path
+) -> None:
+    start("one", "lose", "job-1")
+    wait_for(tmp_path, "lost a claim by one")
+    wait_for(tmp_path, "second begins job-1 by one")
+    time.sleep(3)  # longer than a claim may be without its job
+    (tmp_path / "go").touch()
+    wait_for(tmp_path, "second job-1 by one")
+    assert lines(tmp_path).count("first job-1 by one") == 1
+    assert lines(tmp_path).count("second begins job-1 by one") == 1
+
+
 def test_who_comes_late_to_a_take_over_takes_nothing_from_those_who_live(start: Start, tmp_path: Path) -> None:
     start("one", "enqueue", "job-1")
     wait_for(tmp_path, "second begins job-1 by one")

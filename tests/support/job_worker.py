@@ -1,9 +1,10 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
 COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
-then works), `enqueue-newer` (the same, in that queue), `accept` (starts it for others), `forget` (does 250 empty jobs,
-sweeps their records out once and notes how many are left), `idle` (notes how many statements a second of waiting cost,
-then works) or `late` (takes over a worker that another has taken over just before, then works).
+then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
+no answer), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how
+many are left), `idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker
+that another has taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -12,11 +13,12 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS
 
-from store import heartbeats
+from store import heartbeats, job_claims
 from store import jobs as runtime
 from store.database import Connection, Database
 from store.jobs import Jobs, QueuePlan, step, workflow
@@ -72,6 +74,22 @@ def idle(jobs: Jobs) -> None:
     note(f"statements {len(statements)}")
 
 
+def lose_a_claim(jobs: Jobs) -> None:
+    system = jobs._dbos._sys_db
+    claim, lost = system.start_queued_workflows, False
+
+    def claim_and_lose(*args: Any, **values: Any) -> Any:
+        nonlocal lost
+        claimed = claim(*args, **values)
+        if claimed[0] and not lost:
+            lost = True
+            note("lost a claim")
+            raise ConnectionError("the database went away")
+        return claimed
+
+    system.start_queued_workflows = claim_and_lose  # type: ignore[method-assign]
+
+
 def take_over_late(jobs: Jobs) -> None:
     holding, times_late = jobs._listener.hold_silent, 0
 
@@ -103,8 +121,11 @@ def main() -> None:
     takes = () if sys.argv[3] == "accept" else WORK
     newer = [NEWER] if "newer" in sys.argv[3] else []
     jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS, *newer], takes=takes)
+    job_claims.LOST_AFTER_S = 1.0
     jobs.launch()
-    if sys.argv[3] in ("enqueue", "accept", "enqueue-newer"):
+    if sys.argv[3] == "lose":
+        lose_a_claim(jobs)
+    if sys.argv[3] in ("enqueue", "accept", "enqueue-newer", "lose"):
         queue = NEWER.name if newer else "jobs"
         jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
         jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
