@@ -61,7 +61,7 @@ def sweep() -> None:
 
 def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
     """One pass over all that the account has; how much there was of it. Stops early at `until_s`."""
-    found = house.jobs.forget(tenant_id)
+    found = house.jobs.forget_account(tenant_id)
     _stop_calls(house, tenant_id)
     for table in account_rows.tables():
         while time.monotonic() < until_s:

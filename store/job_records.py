@@ -95,6 +95,13 @@ class JobRecords:
             found = connection.execute(query).one()
         return {queue for queue, has_jobs in zip(queues, found, strict=True) if has_jobs}
 
+    def list_ids(self, *, after: str, limit: int) -> list[str]:
+        """The ids of jobs, whatever became of them, in their order from behind `after` on."""
+        job_id = self._jobs.c.workflow_uuid
+        query = sa.select(job_id).where(job_id > after).order_by(job_id).limit(limit)
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
     def claimed_by(self, executor_id: str, queues: Collection[str]) -> list[Claim]:
         """The jobs of these queues that a process is said to work on. Raises what the database raises."""
         jobs = self._jobs.c

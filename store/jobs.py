@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from contextvars import Context
 from dataclasses import dataclass
@@ -254,19 +254,25 @@ class Jobs:
         """The jobs of each queue that have not ended. Raises what the database raises."""
         return self._records.unfinished(self._queue_names)
 
-    def forget(self, tenant_id: str, subject_ids: Collection[str] | None = None) -> int:
-        """Ends an account's jobs and deletes what is recorded of them, texts included; with ids, of those subjects
-        alone. Every job's arguments begin with its account and its subject. How many there were."""
+    def forget_account(self, tenant_id: str) -> int:
+        """`forget`, for the jobs of an account, with which the arguments of each begin. How many there were. It reads
+        every record there is."""
         found: list[str] = []
-        offset = 0
-        while page := DBOS.list_workflows(limit=_READ_AT_ONCE, offset=offset, load_output=False):
-            found += [each.workflow_id for each in page if _is_of(each.input, tenant_id, subject_ids)]
-            offset += len(page)
-        for start in range(0, len(found), _FORGOTTEN_AT_ONCE):
-            some = found[start : start + _FORGOTTEN_AT_ONCE]
+        # By their ids, so that what comes or goes meanwhile has none passed over.
+        after = ""
+        while ids := self._records.list_ids(after=after, limit=_READ_AT_ONCE):
+            page = DBOS.list_workflows(workflow_ids=ids, load_output=False)
+            found += [each.workflow_id for each in page if _is_of(each.input, tenant_id)]
+            after = ids[-1]
+        self.forget(found)
+        return len(found)
+
+    def forget(self, workflow_ids: Sequence[str]) -> None:
+        """Ends jobs and deletes what is recorded of them, texts included; those that are not known do no harm."""
+        for start in range(0, len(workflow_ids), _FORGOTTEN_AT_ONCE):
+            some = list(workflow_ids[start : start + _FORGOTTEN_AT_ONCE])
             DBOS.cancel_workflows(some)
             DBOS.delete_workflows(some)
-        return len(found)
 
     def ready(self) -> bool:
         """True while the heartbeat of this process is fresh."""
@@ -371,8 +377,6 @@ class Jobs:
                 return
 
 
-def _is_of(recorded: Any, tenant_id: str, subject_ids: Collection[str] | None) -> bool:
-    arguments = (recorded or {}).get("args") or ()
-    if not arguments or arguments[0] != tenant_id:
-        return False
-    return subject_ids is None or (len(arguments) > 1 and arguments[1] in subject_ids)
+def _is_of(recorded: Any, tenant_id: str) -> bool:
+    arguments: Sequence[Any] = (recorded or {}).get("args") or ()
+    return len(arguments) > 0 and arguments[0] == tenant_id

@@ -144,6 +144,18 @@ def test_one_sweep_forgets_more_than_one_batch_of_ended_jobs(start: Start, tmp_p
     assert lines(tmp_path)[0] == "left 0 by one"
 
 
+def test_jobs_are_forgotten_by_their_ids_and_an_account_s_whatever_comes_and_goes(start: Start, tmp_path: Path) -> None:
+    start("one", "forget-some")
+    wait_for(tmp_path, "ready by one")
+    assert lines(tmp_path) == [
+        "for nothing 0 statements by one",
+        "by ids 0 read by one",
+        "forgot 23 by one",
+        "left 0 by one",
+        "ready by one",
+    ]
+
+
 def test_a_worker_asks_for_all_its_queues_at_once_and_still_sees_what_others_put_in(
     start: Start, tmp_path: Path
 ) -> None:

@@ -3,8 +3,9 @@
 COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
 then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
 no answer), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how
-many are left), `idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker
-that another has taken over just before, then works).
+many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what it did),
+`idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker that another has
+taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOS
+from dbos import DBOS, SetWorkflowID
 
 from store import heartbeats, job_claims
 from store import jobs as runtime
@@ -64,6 +65,36 @@ def forget(jobs: Jobs) -> None:
         empty()
     runtime.FORGET_AFTER_S = -1.0
     jobs._forget_ended()
+    note(f"left {len(DBOS.list_workflows())}")
+
+
+@workflow(name="of_account")
+def of_account(tenant_id: str, subject_id: str) -> None:
+    """Ends at once."""
+
+
+def forget_some(jobs: Jobs) -> None:
+    runtime._READ_AT_ONCE = 10
+    for number in range(25):
+        for tenant_id in ("a", "b"):
+            with SetWorkflowID(f"{number}-{tenant_id}"):
+                of_account(tenant_id, str(number))
+    said: list[str] = []
+    sa.event.listen(jobs._engine, "before_cursor_execute", lambda _c, _u, statement, *_: said.append(statement))
+    jobs.forget([])
+    note(f"for nothing {len(said)} statements")
+    jobs.forget(["1-a", "2-a", "never-a"])
+    note(f"by ids {sum('SELECT' in each for each in said)} read")
+    list_workflows, others = DBOS.list_workflows, [f"{number}-b" for number in range(25)]
+
+    def end_others(**wanted: Any) -> Any:
+        found = list_workflows(**wanted)
+        DBOS.delete_workflows(others)
+        return found
+
+    DBOS.list_workflows = end_others  # type: ignore[method-assign]
+    note(f"forgot {jobs.forget_account('a')}")
+    DBOS.list_workflows = list_workflows  # type: ignore[method-assign]
     note(f"left {len(DBOS.list_workflows())}")
 
 
@@ -131,6 +162,8 @@ def main() -> None:
         jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
     if sys.argv[3] == "forget":
         forget(jobs)
+    if sys.argv[3] == "forget-some":
+        forget_some(jobs)
     if sys.argv[3] == "idle":
         idle(jobs)
     if sys.argv[3] == "late":
