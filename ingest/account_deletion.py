@@ -28,10 +28,11 @@ _SWEEP_S = 20.0
 _SETTLES_AFTER_SWEEPS = 2
 
 
-def begin(tenant: Tenant, connection: Connection, *, actor: str) -> None:
-    """Closes the account for good, in the caller's transaction; `sweep` does the rest."""
+def begin(tenant: Tenant, connection: Connection, *, by: str) -> None:
+    """Closes the account for good, in the caller's transaction; `sweep` does the rest. `by` is for the log, which
+    outlives the account, and so names nobody."""
     account_rows.begin_deletion(tenant.id, connection)
-    log.warning("an account is deleted with everything it has", tenant_id=tenant.id, actor=actor)
+    log.warning("an account is deleted with everything it has", tenant_id=tenant.id, by=by)
 
 
 def sweep() -> None:
@@ -103,4 +104,4 @@ def _delete_long_paused(house: Workshop) -> None:
             tenant = accounts.get_tenant(tenant_id, connection, lock=True)
             # It may have paid since, and be paused anew.
             if tenant is not None and account_rows.is_long_paused(tenant_id, connection, **age):
-                begin(tenant, connection, actor="paused for too long")
+                begin(tenant, connection, by="paused for too long")
