@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import structlog
 from cryptography.fernet import InvalidToken
@@ -23,12 +23,13 @@ from cryptography.fernet import InvalidToken
 from accounts.keys import Keyring
 from accounts.outbound import Answer, Outbound, OutboundFailed
 from accounts.webhook_signature import signed_headers
-from store import accounts, deliveries, meters, traces
+from store import accounts, deliveries, meters, rounds, traces
 from store.database import Connection, Database, now
 from store.deliveries import Attempt, Delivery, Plan
 from store.errors import Conflict, InvalidRequest, NotFound, RateLimited
 from store.ids import new_id
 from store.jobs import ENDED_BADLY, Jobs, QueuePlan, workflow
+from store.rounds import Round
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -38,7 +39,6 @@ TEST_EVENT = "webhook.test"
 KEEP_DAYS = 30
 _PROBES_AT_ONCE = 8
 _PROBES_PER_TENANT = 2
-_SWEPT_AT_ONCE = 1000
 _PURGED_AT_ONCE = 1000
 _PURGED_A_SWEEP = 5000
 _MAX_ERROR_CHARACTERS = 300
@@ -90,7 +90,7 @@ class _Sender:
     outbound: Outbound
     places: _Places
     probes: _Places = field(default_factory=lambda: _Places(_PROBES_AT_ONCE, _PROBES_PER_TENANT))
-    swept_to: tuple[datetime, str] | None = None
+    sweeps: Round = field(default_factory=Round)
 
 
 _opened: _Sender | None = None
@@ -331,9 +331,8 @@ def sweep() -> None:
     sender = _sender()
     before = now() - timedelta(seconds=sender.settings.sweep_s)
     with sender.database.read() as connection:
-        due = deliveries.list_due(connection, before=before, after=sender.swept_to, limit=_SWEPT_AT_ONCE)
-    last = due[-1] if len(due) == _SWEPT_AT_ONCE else None
-    sender.swept_to = (last.next_attempt_at, last.id) if last and last.next_attempt_at else None
+        due = deliveries.list_due(connection, before=before, after=sender.sweeps.after, limit=rounds.AT_ONCE)
+    sender.sweeps.go_on([(row.next_attempt_at, row.id) for row in due if row.next_attempt_at], rounds.AT_ONCE)
     if not due:
         return
     statuses = sender.jobs.statuses([_job_id(delivery) for delivery in due])

@@ -248,11 +248,11 @@ def _add_sweeps(services: Services, statistics: Statistics) -> None:
         return
     sweeps: tuple[Callable[[], object], ...] = (
         statistics.sweep,
-        calls.sweep,
+        calls.CallSweep().sweep,
         analysis_job.sweep,
         analyse_ended,
-        document_job.sweep,
-        evaluating.sweep,
+        document_job.DocumentSweep().sweep,
+        evaluating.EvaluationSweep().sweep,
         timelines.sweep,
         Maintenance().sweep,
         retention.sweep,

@@ -74,5 +74,5 @@ def delete_client(
     if confirmation.strip() != name.strip():
         raise InvalidRequest("that is not the account's name: nothing was deleted")
     with open_accounts() as (connection, _):
-        account_deletion.begin(require_tenant(connection, tenant_id), connection, actor="command line")
+        account_deletion.begin(require_tenant(connection, tenant_id), connection, by="command line")
     print_rows([{"tenant_id": tenant_id, "name": name, "status": "deleting"}], as_json, single=True)

@@ -36,7 +36,9 @@ def configure_logging(settings: Settings) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         *([traces.trace_of] if traces.are_on() else []),
     ]
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer()
+    # Without the values of variables, which structlog shows where rich is installed: they may be what somebody said.
+    readable = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    renderer: Any = structlog.processors.JSONRenderer() if as_json else readable
     handler = GatheringHandler(sys.stderr)
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info if as_json else _keep, renderer],

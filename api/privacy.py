@@ -105,7 +105,7 @@ def delete_account(call: Call[NoInput, DeletionBody]) -> DeletionRecord:
                 code="confirmation_mismatch",
                 param="confirmation",
             )
-        account_deletion.begin(tenant, connection, actor=call.actor)
+        account_deletion.begin(tenant, connection, by="the account")
     return DeletionRecord()
 
 

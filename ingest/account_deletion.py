@@ -28,10 +28,11 @@ _SWEEP_S = 20.0
 _SETTLES_AFTER_SWEEPS = 2
 
 
-def begin(tenant: Tenant, connection: Connection, *, actor: str) -> None:
-    """Closes the account for good, in the caller's transaction; `sweep` does the rest."""
+def begin(tenant: Tenant, connection: Connection, *, by: str) -> None:
+    """Closes the account for good, in the caller's transaction; `sweep` does the rest. `by` is for the log, which
+    outlives the account, and so names nobody."""
     account_rows.begin_deletion(tenant.id, connection)
-    log.warning("an account is deleted with everything it has", tenant_id=tenant.id, actor=actor)
+    log.warning("an account is deleted with everything it has", tenant_id=tenant.id, by=by)
 
 
 def sweep() -> None:
@@ -61,7 +62,7 @@ def sweep() -> None:
 
 def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
     """One pass over all that the account has; how much there was of it. Stops early at `until_s`."""
-    found = house.jobs.forget(tenant_id)
+    found = house.jobs.forget_account(tenant_id)
     _stop_calls(house, tenant_id)
     for table in account_rows.tables():
         while time.monotonic() < until_s:
@@ -82,10 +83,10 @@ def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
 def _stop_calls(house: Workshop, tenant_id: str) -> None:
     with house.database.read() as connection:
         unfinished = transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
-    for owner, task_id in unfinished:
-        if owner == tenant_id:
-            calls.stop_work(house, task_id)
-            shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
+    for task in unfinished:
+        if task.tenant_id == tenant_id:
+            calls.stop_work(house, task.id)
+            shutil.rmtree(folder_of(house, task.id), ignore_errors=True)
 
 
 def _delete_long_paused(house: Workshop) -> None:
@@ -103,4 +104,4 @@ def _delete_long_paused(house: Workshop) -> None:
             tenant = accounts.get_tenant(tenant_id, connection, lock=True)
             # It may have paid since, and be paused anew.
             if tenant is not None and account_rows.is_long_paused(tenant_id, connection, **age):
-                begin(tenant, connection, actor="paused for too long")
+                begin(tenant, connection, by="paused for too long")

@@ -57,6 +57,11 @@ def _job_id(analysis_id: str, run: int) -> str:
     return f"analysis-{analysis_id}-{run}"
 
 
+def job_ids(order: Analysis) -> list[str]:
+    """Of all its runs until now."""
+    return [_job_id(order.id, run) for run in range(order.run + 1)]
+
+
 @workflow(name="analyse_communication")
 def analyse_communication(tenant_id: str, analysis_id: str, run: int) -> None:
     """One run over the stages that have not ended."""

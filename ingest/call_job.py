@@ -82,6 +82,10 @@ def fetch_id(task_id: str) -> str:
     return f"fetch-{task_id}"
 
 
+def job_ids(task_id: str) -> list[str]:
+    return [fetch_id(task_id), task_id]
+
+
 @workflow(name="fetch_call")
 def fetch_call(tenant_id: str, task_id: str) -> None:
     """Brings the recording of a link, then has it recognised. A job of its own, so that slow servers on the other side

@@ -14,11 +14,12 @@ from ingest import analyses, call_charges
 from ingest.call_job import FAILED, fetch_id, mark_failed, start
 from ingest.call_work import folder_of, task_of
 from ingest.workshop import Workshop, delete_unless_recorded, start_or_leave, workshop
-from store import accounts, communications, transcriptions
+from store import accounts, communications, rounds, transcriptions
 from store.database import Connection, Database
 from store.errors import NotPermitted
 from store.ids import new_id
 from store.jobs import ENDED_BADLY
+from store.rounds import Round
 from store.settings import Settings
 from store.transcriptions import Task
 
@@ -146,22 +147,29 @@ def stop_work(house: Workshop, task_id: str) -> None:
         pool.cancel(task_id)
 
 
-def sweep() -> None:
-    """Starts calls that a crash left unstarted, and ends those whose job ended without telling."""
-    house = workshop()
-    with house.database.read() as connection:
-        waiting = transcriptions.list_unfinished(connection, older_than_s=house.settings.sweep_s)
-    if not waiting:
-        return
-    ids = [task_id for _, task_id in waiting]
-    statuses = house.jobs.statuses([*ids, *map(fetch_id, ids)])
-    for tenant_id, task_id in waiting:
-        status = statuses.get(task_id) or statuses.get(fetch_id(task_id))
-        if status is None:
-            log.info("starting a call that was left unstarted", task_id=task_id)
-            start(task_of(house, tenant_id, task_id))
-        elif status in ENDED_BADLY:
-            mark_failed(tenant_id, task_id, FAILED)
+class CallSweep:
+    """A process's. Goes round the calls that have not ended."""
+
+    def __init__(self) -> None:
+        self._round = Round()
+
+    def sweep(self) -> None:
+        """Starts calls that a crash left unstarted, and ends those whose job ended without telling."""
+        house = workshop()
+        with house.database.read() as connection:
+            waiting = transcriptions.list_unfinished(
+                connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
+            )
+        self._round.go_on([(task.since, task.id) for task in waiting], rounds.AT_ONCE)
+        ids = [task.id for task in waiting]
+        statuses = house.jobs.statuses([*ids, *map(fetch_id, ids)])
+        for tenant_id, task_id, _ in waiting:
+            status = statuses.get(task_id) or statuses.get(fetch_id(task_id))
+            if status is None:
+                log.info("starting a call that was left unstarted", task_id=task_id)
+                start(task_of(house, tenant_id, task_id))
+            elif status in ENDED_BADLY:
+                mark_failed(tenant_id, task_id, FAILED)
 
 
 def sweep_ended() -> None:
@@ -172,9 +180,7 @@ def sweep_ended() -> None:
     if not tags and not folders:
         return
     with house.database.read() as connection:
-        unfinished = {
-            task_id for _, task_id in transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
-        }
+        unfinished = {task.id for task in transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)}
     for task_id in tags - unfinished:
         stop_work(house, task_id)
     for folder in folders:

@@ -8,7 +8,7 @@ import structlog
 
 from accounts import ledger
 from ingest import analyses as orders
-from ingest import calls, import_media
+from ingest import analysis_job, call_job, calls, import_media
 from ingest.analysis.memory import without_sources
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop
@@ -24,6 +24,7 @@ from store import (
     transcriptions,
     voices,
 )
+from store.analyses import Analysis
 from store.database import Connection
 from store.index_work import DELETE_BLOB, FORGET_COMMUNICATION, INDEX_MEMORY, IndexWork
 
@@ -73,10 +74,14 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
         # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
         except Exception:
             log.exception("the index could not follow", subject=each.subject_id, action=each.action)
-    # The records of its jobs hold what was said, too.
-    jobs = {task[0]} if task is not None else set()
-    house.jobs.forget(tenant_id, jobs | ({order.id} if order is not None else set()))
+    forget_jobs(house, task[0] if task is not None else None, order)
     return True
+
+
+def forget_jobs(house: Workshop, task_id: str | None, order: Analysis | None) -> None:
+    """Ends what is in work for a communication. The records of its jobs hold what was said, too."""
+    recognition = call_job.job_ids(task_id) if task_id is not None else []
+    house.jobs.forget(recognition + (analysis_job.job_ids(order) if order is not None else []))
 
 
 def _forget_history(tenant_id: str, connection: Connection, communication_ids: Sequence[str]) -> None:

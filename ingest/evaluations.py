@@ -13,11 +13,12 @@ from ingest.outages import lasting_step
 from ingest.workshop import EVALUATIONS_QUEUE, Workshop, start_or_leave, workshop
 from rag.evaluation import Judged, measure
 from rag.index import Filter
-from store import evaluations, kb_spaces, knowledge
+from store import evaluations, kb_spaces, knowledge, rounds
 from store.database import Connection, Database
 from store.errors import NotFound
 from store.evaluations import Evaluation, Question
 from store.jobs import ENDED_BADLY, workflow
+from store.rounds import Round
 
 log = structlog.get_logger(__name__)
 
@@ -196,19 +197,26 @@ def _first(row: dict[str, Any]) -> int:
     return min(ranks, default=DEPTH + 1)
 
 
-def sweep() -> None:
-    """Starts evaluations that a crash left unstarted, and ends those whose job ended without telling."""
-    house = workshop()
-    with house.database.read() as connection:
-        waiting = evaluations.list_unfinished(connection, older_than_s=house.settings.sweep_s)
-    if not waiting:
-        return
-    statuses = house.jobs.statuses([evaluation_id for _, evaluation_id in waiting])
-    for tenant_id, evaluation_id in waiting:
-        status = statuses.get(evaluation_id)
-        if status is None:
-            start(tenant_id, evaluation_id)
-        elif status in ENDED_BADLY:
-            with house.database.write() as connection:
-                message = "The evaluation failed; it can be started again."
-                evaluations.update(tenant_id, connection, evaluation_id, status="error", error_message=message)
+class EvaluationSweep:
+    """A process's. Goes round the evaluations that have not ended."""
+
+    def __init__(self) -> None:
+        self._round = Round()
+
+    def sweep(self) -> None:
+        """Starts evaluations that a crash left unstarted, and ends those whose job ended without telling."""
+        house = workshop()
+        with house.database.read() as connection:
+            waiting = evaluations.list_unfinished(
+                connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
+            )
+        self._round.go_on([(evaluation.since, evaluation.id) for evaluation in waiting], rounds.AT_ONCE)
+        statuses = house.jobs.statuses([evaluation.id for evaluation in waiting])
+        for tenant_id, evaluation_id, _ in waiting:
+            status = statuses.get(evaluation_id)
+            if status is None:
+                start(tenant_id, evaluation_id)
+            elif status in ENDED_BADLY:
+                with house.database.write() as connection:
+                    message = "The evaluation failed; it can be started again."
+                    evaluations.update(tenant_id, connection, evaluation_id, status="error", error_message=message)

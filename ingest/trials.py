@@ -113,8 +113,7 @@ def remove(house: Workshop, trial: Trial) -> None:
         # It is gone for everybody already, and the sweep clears the rest.
         except Exception:
             log.exception("the index could not follow a trial", subject=each.subject_id, action=each.action)
-    # The records of its jobs hold what was said, too.
-    house.jobs.forget(HOUSE_ID, {trial.task_id, *([order.id] if order is not None else ())})
+    deletion.forget_jobs(house, trial.task_id, order)
 
 
 def sweep() -> None:

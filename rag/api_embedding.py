@@ -163,8 +163,8 @@ class ApiEmbedder:
 
     def _failed(self, error: BaseException) -> ParleyError:
         """Logs what happened and gives the error for the caller, neither of them with the key."""
-        detail = litellm_calls.mask_keys(str(error), self._api_key)[:500]
-        log.warning("embedding_failed", model=self.name, reason=type(error).__name__, detail=detail)
+        detail = litellm_calls.mask_keys(str(error), self._api_key)
+        log.warning("embedding_failed", model=self.name, **litellm_calls.loggable(error, detail))
         status = getattr(error, "status_code", None)
         if litellm_calls.is_timeout(error) or status is None or status in litellm_calls.RETRIED_STATUSES:
             return Unavailable("The embedding provider does not answer.", retry_after_s=int(_REST_S))

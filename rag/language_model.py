@@ -37,7 +37,12 @@ log = structlog.get_logger(__name__)
 
 
 class ProviderFailure(Exception):
-    """What a provider's client reported, with the keys masked: the cause of the errors that `stream` raises."""
+    """What a provider's client reported, with the keys masked: the cause of the errors that `stream` raises. `detail`
+    are its words, which may repeat what was asked, and so are for no log."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason)
+        self.detail = detail
 
 
 class RequestRefused(UpstreamFailed):
@@ -383,7 +388,7 @@ class LitellmModel:
         Raise it outside of the `except` block: there the provider's own error would become its context.
         """
         detail = self._masked(str(error))[:500]
-        log.warning("language_model_failed", model=self.name, reason=type(error).__name__, detail=detail)
+        log.warning("language_model_failed", model=self.name, **litellm_calls.loggable(error, detail))
         if self.local is not None and (endpoint := self.local.current()) is not None:
             await asyncio.to_thread(self.local.drop_if_unhealthy, endpoint)
         failure: ParleyError
@@ -400,7 +405,7 @@ class LitellmModel:
             status = getattr(error, "status_code", None)
             is_away = status is None or status == 429 or status >= 500
             failure = (ProviderAway if is_away else UpstreamFailed)("The language model failed to answer.")
-        failure.__cause__ = ProviderFailure(f"{type(error).__name__}: {detail}")
+        failure.__cause__ = ProviderFailure(type(error).__name__, detail)
         return failure
 
     def _masked(self, text: str) -> str:

@@ -12,6 +12,10 @@ from typing import Any
 RETRY_PAUSE_S = (0.5, 1.5)
 LONGEST_RETRY_AFTER_S = 5.0
 RETRIED_STATUSES = frozenset({408, 429, 500, 502, 503, 504, 529})
+_BEFORE_IT_WAS_READ = frozenset({401, 402, 403, 404, 429, 502, 503, 504, 529})
+"""Statuses of a request that nobody looked into."""
+_LOGGED_CHARACTERS = 500
+_MOST_CAUSES = 20
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w-]{8,}")
 
 
@@ -82,6 +86,20 @@ def asked_pause_s(error: BaseException) -> float | None:
         asked_s = float(headers["retry-after"])
         return asked_s if 0 <= asked_s < float("inf") else None
     return None
+
+
+def loggable(error: BaseException, detail: str) -> dict[str, object]:
+    """What the log says of a provider's failure; of its words only such as cannot repeat what it was sent, which may be
+    what somebody said."""
+    status = getattr(error, "status_code", None)
+    said = {"detail": detail[:_LOGGED_CHARACTERS]} if status in _BEFORE_IT_WAS_READ else {}
+    return {"reason": type(error).__name__, "status": status, "cause": type(_innermost(error)).__name__, **said}
+
+
+def _innermost(error: BaseException) -> BaseException:
+    for _ in range(_MOST_CAUSES):
+        error = error.__cause__ or error.__context__ or error
+    return error
 
 
 def mask_keys(text: str, *keys: str | None) -> str:

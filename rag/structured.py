@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rag.language_model import (
     LitellmModel,
+    ProviderFailure,
     RepeatsItself,
     RequestRefused,
     TokenUsage,
@@ -244,7 +245,8 @@ class BackgroundModel:
             except RequestRefused as error:
                 if error.of_content or chosen + 1 == len(FORMATS):
                     raise
-                spoke_of_it = spoke_of_it or speaks_of_format(str(error.__cause__))
+                cause = error.__cause__
+                spoke_of_it |= isinstance(cause, ProviderFailure) and speaks_of_format(cause.detail)
                 chosen += 1
                 continue
             if chosen != first and spoke_of_it:

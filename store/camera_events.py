@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -63,10 +63,20 @@ class Event:
     snapshot_key: str | None
 
 
+class Unkeyed(NamedTuple):
+    """An event at which something was read and that a search for it does not find."""
+
+    id: str
+    details: dict[str, Any]
+
+
 EVENT_PICTURES = "camera-snapshots"
 """The blobs' folder of what events show, with one for each account in it."""
 _SEEING = sa.select(camera_streams.c.tenant_id.label("id")).distinct().subquery()
 _COLUMNS = [camera_events.c[name] for name in Event.__dataclass_fields__]
+_UNKEYED = sa.select(camera_events.c.id, camera_events.c.metadata).where(
+    camera_events.c.search_key.is_(None), camera_events.c.type.in_(_READ_TYPES)
+)
 
 
 def search_key(text: str) -> str:
@@ -224,11 +234,29 @@ def fill_keys(connection: Connection, *, after: str | None = None) -> str | None
     """Makes the keys of events that were written before there were any, among the next ones in the order of ids behind
     `after`. The id to go on behind; None where that was all."""
     table = camera_events.c
-    query = sa.select(table.id, table.metadata).where(table.search_key.is_(None), table.type.in_(_READ_TYPES))
-    if after is not None:
-        query = query.where(table.id > after)
+    query = _UNKEYED if after is None else _UNKEYED.where(table.id > after)
     rows = connection.execute(query.order_by(table.id).limit(_FILLED_AT_ONCE)).all()
-    for row in rows:
-        key = _key_of(row.metadata) or ""
-        connection.execute(sa.update(camera_events).where(table.id == row.id).values(search_key=key))
+    set_keys(connection, [Unkeyed(*row) for row in rows])
     return rows[-1].id if len(rows) == _FILLED_AT_ONCE else None
+
+
+@across_tenants("housekeeping")
+def list_unkeyed(connection: Connection, *, since: datetime | None, limit: int) -> list[Unkeyed]:
+    """Events, of those that happened since then, that a worker of the release before wrote: it makes no keys."""
+    table = camera_events.c
+    query = _UNKEYED if since is None else _UNKEYED.where(table.occurred_at >= since)
+    found: list[Unkeyed] = []
+    # One after the other, so that each is a seek in the index of its account's types and times.
+    for tenant_id in list_accounts(connection):
+        rows = connection.execute(query.where(table.tenant_id == tenant_id).limit(limit - len(found)))
+        found += [Unkeyed(*row) for row in rows]
+        if len(found) >= limit:
+            break
+    return found
+
+
+@across_tenants("housekeeping")
+def set_keys(connection: Connection, events: Sequence[Unkeyed]) -> None:
+    for event in events:
+        key = _key_of(event.details) or ""
+        connection.execute(sa.update(camera_events).where(camera_events.c.id == event.id).values(search_key=key))

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, insert_ignoring, metadata, now, time_column
 from store.ids import new_id
+from store.rounds import Place, behind
 from store.scope import across_tenants
 
 deliveries = sa.Table(
@@ -270,16 +271,10 @@ def send_again(tenant_id: str, connection: Connection, delivery_id: str) -> Deli
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")
-def list_due(
-    connection: Connection, *, before: datetime, after: tuple[datetime, str] | None, limit: int
-) -> list[Delivery]:
+def list_due(connection: Connection, *, before: datetime, after: Place | None, limit: int) -> list[Delivery]:
     """Pending deliveries whose time came before `before`, by time and id, from behind `after` on."""
     query = sa.select(deliveries).where(deliveries.c.status == "pending", deliveries.c.next_attempt_at < before)
-    if after is not None:
-        at, delivery_id = after
-        is_later = deliveries.c.next_attempt_at > at
-        query = query.where(is_later | ((deliveries.c.next_attempt_at == at) & (deliveries.c.id > delivery_id)))
-    rows = connection.execute(query.order_by(deliveries.c.next_attempt_at, deliveries.c.id).limit(limit))
+    rows = connection.execute(behind(query, deliveries.c.next_attempt_at, deliveries.c.id, after, limit))
     return [_delivery(row) for row in rows]
 
 

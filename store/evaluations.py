@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from store.database import Connection, id_column, is_older, metadata, now, time_column
 from store.ids import new_id
+from store.rounds import Place, Waiting, behind
 from store.scope import across_tenants
 
 questions = sa.Table(
@@ -221,12 +222,13 @@ def list_newest(
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")
-def list_unfinished(connection: Connection, *, older_than_s: float, limit: int = 100) -> list[tuple[str, str]]:
-    """(tenant id, evaluation id), oldest first."""
-    rows = connection.execute(
-        sa.select(evaluations.c.tenant_id, evaluations.c.id)
-        .where(evaluations.c.status.in_(UNFINISHED), is_older(evaluations.c.updated_at, older_than_s))
-        .order_by(evaluations.c.updated_at)
-        .limit(limit)
+def list_unfinished(
+    connection: Connection, *, older_than_s: float, limit: int, after: Place | None = None
+) -> list[Waiting]:
+    """Evaluations that were accepted and have not ended, the longest unchanged first, from behind `after` on."""
+    table = evaluations.c
+    query = sa.select(table.tenant_id, table.id, table.updated_at).where(
+        table.status.in_(UNFINISHED), is_older(table.updated_at, older_than_s)
     )
-    return [(row[0], row[1]) for row in rows]
+    rows = connection.execute(behind(query, table.updated_at, table.id, after, limit))
+    return [Waiting(*row) for row in rows]

@@ -11,10 +11,13 @@ import sqlalchemy as sa
 from dbos._error import DBOSUnexpectedStepError  # it has no public name
 from sqlalchemy.dialects import postgresql
 
+from store.job_claims import Claim
+
 State = Literal["waiting", "delayed", "running"]
 
 _UNFINISHED: dict[str, State] = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
 _ENQUEUED: sa.ColumnElement[str] = sa.literal_column("'ENQUEUED'")  # by its letter, as in the index's condition
+_PENDING: sa.ColumnElement[str] = sa.literal_column("'PENDING'")  # so too
 _STEP_DIFFERS = DBOSUnexpectedStepError.__name__
 """How a job ends whose recorded steps are not those of the code that goes on with it."""
 
@@ -38,7 +41,8 @@ class JobRecords:
         self._schema = schema = None if engine.dialect.name == "sqlite" else "dbos"
         jobs = ("workflow_uuid", "queue_name", "status", "priority", "created_at", "updated_at", "completed_at")
         times = ("started_at_epoch_ms", "delay_until_epoch_ms")
-        self._jobs = sa.table("workflow_status", *map(sa.column, (*jobs, *times)), schema=schema)
+        claim = ("executor_id", "owner_xid")
+        self._jobs = sa.table("workflow_status", *map(sa.column, (*jobs, *times, *claim)), schema=schema)
         self._steps = sa.table("operation_outputs", sa.column("workflow_uuid"), schema=schema)
         self._ends = sa.table("workflow_output", sa.column("workflow_uuid"), sa.column("error"), schema=schema)
 
@@ -90,6 +94,38 @@ class JobRecords:
         with self._engine.connect() as connection:
             found = connection.execute(query).one()
         return {queue for queue, has_jobs in zip(queues, found, strict=True) if has_jobs}
+
+    def list_ids(self, *, after: str, limit: int) -> list[str]:
+        """The ids of jobs, whatever became of them, in their order from behind `after` on."""
+        job_id = self._jobs.c.workflow_uuid
+        query = sa.select(job_id).where(job_id > after).order_by(job_id).limit(limit)
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def claimed_by(self, executor_id: str, queues: Collection[str]) -> list[Claim]:
+        """The jobs of these queues that a process is said to work on. Raises what the database raises."""
+        jobs = self._jobs.c
+        query = sa.select(jobs.workflow_uuid, jobs.owner_xid).where(
+            jobs.status == _PENDING, jobs.executor_id == executor_id, jobs.queue_name.in_(queues)
+        )
+        with self._engine.connect() as connection:
+            return [Claim(*row) for row in connection.execute(query)]
+
+    def put_back(self, executor_id: str, claim: Claim) -> bool:
+        """Has a job wait in its queue again, with what is recorded of its steps. False where the claim is over."""
+        jobs = self._jobs.c
+        waits = (
+            sa.update(self._jobs)
+            .where(
+                jobs.workflow_uuid == claim.job_id,
+                jobs.status == "PENDING",
+                jobs.executor_id == executor_id,
+                jobs.owner_xid.is_not_distinct_from(claim.token),
+            )
+            .values(status="ENQUEUED", owner_xid=None, updated_at=round(time.time() * 1000), started_at_epoch_ms=None)
+        )
+        with self._engine.begin() as connection:
+            return connection.execute(waits).rowcount > 0
 
     def begin_changed_again(self, queues: Collection[str]) -> list[str]:
         """Puts the jobs back into their queues, without what is recorded of their steps, that one release began and

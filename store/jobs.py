@@ -11,7 +11,8 @@ import functools
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from contextvars import Context
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
+from store.job_claims import LostClaims
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -127,6 +129,7 @@ class Jobs:
         self._queues = tuple(queues)
         self._queue_names = [plan.name for plan in self._queues]
         self._records = JobRecords(self._engine)
+        self._lost_claims = LostClaims(looks_every_s=settings.heartbeat_s)
         self._polling: Polling | None = None
 
     def _default_url(self) -> str:
@@ -188,7 +191,7 @@ class Jobs:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
             waiting = functools.partial(self._records.waiting, taken)
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
-            self._every(self._settings.heartbeat_s, self._take_over, "takeover")
+            self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self.add_sweep(self._begin_changed_again)
             self.add_sweep(self._forget_ended)
         self._every(self._settings.sweep_s, self._sweep, "sweeper")
@@ -251,19 +254,25 @@ class Jobs:
         """The jobs of each queue that have not ended. Raises what the database raises."""
         return self._records.unfinished(self._queue_names)
 
-    def forget(self, tenant_id: str, subject_ids: Collection[str] | None = None) -> int:
-        """Ends an account's jobs and deletes what is recorded of them, texts included; with ids, of those subjects
-        alone. Every job's arguments begin with its account and its subject. How many there were."""
+    def forget_account(self, tenant_id: str) -> int:
+        """`forget`, for the jobs of an account, with which the arguments of each begin. How many there were. It reads
+        every record there is."""
         found: list[str] = []
-        offset = 0
-        while page := DBOS.list_workflows(limit=_READ_AT_ONCE, offset=offset, load_output=False):
-            found += [each.workflow_id for each in page if _is_of(each.input, tenant_id, subject_ids)]
-            offset += len(page)
-        for start in range(0, len(found), _FORGOTTEN_AT_ONCE):
-            some = found[start : start + _FORGOTTEN_AT_ONCE]
+        # By their ids, so that what comes or goes meanwhile has none passed over.
+        after = ""
+        while ids := self._records.list_ids(after=after, limit=_READ_AT_ONCE):
+            page = DBOS.list_workflows(workflow_ids=ids, load_output=False)
+            found += [each.workflow_id for each in page if _is_of(each.input, tenant_id)]
+            after = ids[-1]
+        self.forget(found)
+        return len(found)
+
+    def forget(self, workflow_ids: Sequence[str]) -> None:
+        """Ends jobs and deletes what is recorded of them, texts included; those that are not known do no harm."""
+        for start in range(0, len(workflow_ids), _FORGOTTEN_AT_ONCE):
+            some = list(workflow_ids[start : start + _FORGOTTEN_AT_ONCE])
             DBOS.cancel_workflows(some)
             DBOS.delete_workflows(some)
-        return len(found)
 
     def ready(self) -> bool:
         """True while the heartbeat of this process is fresh."""
@@ -295,6 +304,20 @@ class Jobs:
         with suppress(ParleyError), self._database.write(durable=False) as connection:
             heartbeats.say_farewell(connection, self.executor_id)
 
+    def _rescue(self) -> None:
+        self._take_over()
+        self._put_back_lost()
+
+    def _put_back_lost(self) -> None:
+        """Puts the jobs back into their queues that this process has claimed and does not work on."""
+        claims = self._records.claimed_by(self.executor_id, self._queue_names)
+        at_work = set(self._dbos._active_workflows_set.activeList())  # after the claims; it has no public name
+        for claim in self._lost_claims.look(claims, at_work):
+            if self._records.put_back(self.executor_id, claim):
+                log.warning("a job that was claimed and not begun waits again", job=claim.job_id)
+                if self._polling is not None:
+                    self._polling.look()
+
     def _take_over(self) -> None:
         """Puts the pending jobs of workers that fell silent back into their queues. One taker at a time has a worker's
         row, and a worker that comes back waits for it with its first beat: else a job could be put back that another
@@ -308,12 +331,15 @@ class Jobs:
             if not gone:  # another takes them over; and DBOS takes an empty list for any worker
                 return
             pending = DBOS.list_workflows(status="PENDING", executor_id=gone, load_input=False, load_output=False)
-            for queue in self._queues:
-                ids = [status.workflow_id for status in pending if status.queue_name == queue.name]
-                if ids:
-                    log.warning("taking over jobs of silent workers", queue=queue.name, jobs=len(ids), workers=gone)
-                    DBOS.resume_workflows(ids, queue_name=queue.name)
-                    meters.TAKEN_OVER.labels(queue.name).inc(len(ids))
+            # Each into its own queue, which may be one that a newer release has and this one does not know.
+            by_queue: defaultdict[str, list[str]] = defaultdict(list)
+            for status in pending:
+                if status.queue_name is not None:
+                    by_queue[status.queue_name].append(status.workflow_id)
+            for queue, ids in by_queue.items():
+                log.warning("taking over jobs of silent workers", queue=queue, jobs=len(ids), workers=gone)
+                DBOS.resume_workflows(ids, queue_name=queue)
+                meters.TAKEN_OVER.labels(queue).inc(len(ids))
             heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:
@@ -351,8 +377,6 @@ class Jobs:
                 return
 
 
-def _is_of(recorded: Any, tenant_id: str, subject_ids: Collection[str] | None) -> bool:
-    arguments = (recorded or {}).get("args") or ()
-    if not arguments or arguments[0] != tenant_id:
-        return False
-    return subject_ids is None or (len(arguments) > 1 and arguments[1] in subject_ids)
+def _is_of(recorded: Any, tenant_id: str) -> bool:
+    arguments: Sequence[Any] = (recorded or {}).get("args") or ()
+    return len(arguments) > 0 and arguments[0] == tenant_id

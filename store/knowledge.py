@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, insert_ignoring, is_older, metadata, now, time_column
+from store.rounds import Place, behind
 from store.scope import across_tenants
 
 documents = sa.Table(
@@ -399,14 +400,14 @@ def count_found(tenant_id: str, connection: Connection, space_id: str) -> tuple[
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")
-def list_unfinished(connection: Connection, *, older_than_s: float, limit: int = 1000) -> list[Document]:
-    """Documents that were accepted and have not ended, oldest first."""
-    rows = connection.execute(
-        sa.select(documents)
-        .where(documents.c.status.in_(UNFINISHED), is_older(documents.c.updated_at, older_than_s))
-        .order_by(documents.c.updated_at)
-        .limit(limit)
+def list_unfinished(
+    connection: Connection, *, older_than_s: float, limit: int, after: Place | None = None
+) -> list[Document]:
+    """Documents that were accepted and have not ended, the longest unchanged first, from behind `after` on."""
+    query = sa.select(documents).where(
+        documents.c.status.in_(UNFINISHED), is_older(documents.c.updated_at, older_than_s)
     )
+    rows = connection.execute(behind(query, documents.c.updated_at, documents.c.id, after, limit))
     return [_document(row) for row in rows]
 
 

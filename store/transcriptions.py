@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 
 from store.database import id_column, is_older, metadata, now, time_column
 from store.ids import new_id
+from store.rounds import Place, Waiting, behind
 from store.scope import across_tenants
 
 transcription_tasks = sa.Table(
@@ -152,18 +153,16 @@ def forget_result(tenant_id: str, connection: Connection, task_id: str) -> bool:
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")
-def list_unfinished(connection: Connection, *, older_than_s: float, limit: int = 1000) -> list[tuple[str, str]]:
-    """(tenant id, task id) of tasks that were accepted and have not ended, oldest first."""
-    rows = connection.execute(
-        sa.select(transcription_tasks.c.tenant_id, transcription_tasks.c.id)
-        .where(
-            transcription_tasks.c.status.in_(UNFINISHED),
-            is_older(transcription_tasks.c.created_at, older_than_s),
-        )
-        .order_by(transcription_tasks.c.created_at)
-        .limit(limit)
+def list_unfinished(
+    connection: Connection, *, older_than_s: float, limit: int, after: Place | None = None
+) -> list[Waiting]:
+    """Tasks that were accepted and have not ended, oldest first, from behind `after` on."""
+    table = transcription_tasks.c
+    query = sa.select(table.tenant_id, table.id, table.created_at).where(
+        table.status.in_(UNFINISHED), is_older(table.created_at, older_than_s)
     )
-    return [(row[0], row[1]) for row in rows]
+    rows = connection.execute(behind(query, table.created_at, table.id, after, limit))
+    return [Waiting(*row) for row in rows]
 
 
 @across_tenants("the queue is bounded for all tenants together")

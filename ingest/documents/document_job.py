@@ -30,11 +30,12 @@ from ingest.outages import closing_step, lasting_step
 from ingest.timelines import do_index_work
 from ingest.workshop import DOCUMENTS_QUEUE, FETCHES_QUEUE, RECORDINGS_QUEUE, Workshop, workshop
 from rag.chunking import Chunk
-from store import index_work, knowledge, meters
+from store import index_work, knowledge, meters, rounds
 from store.database import Connection
 from store.index_work import DELETE_BLOB, SETTLE_DOCUMENT, IndexWork
 from store.jobs import ENDED_BADLY, workflow
 from store.knowledge import Document, StoredChunk
+from store.rounds import Round
 
 log = structlog.get_logger(__name__)
 
@@ -378,22 +379,30 @@ def _settle(tenant_id: str, document_id: str, run: int) -> None:
     run_folders.clear(house, workflow_id(document_id, run))
 
 
-def sweep() -> None:
-    """Starts documents that a crash left unstarted, and ends those whose job ended without telling. Removes what runs
-    left on disk that ended elsewhere."""
-    house = workshop()
-    run_folders.sweep(house, lambda document: workflow_id(document.id, document.run))
-    with house.database.read() as connection:
-        waiting = knowledge.list_unfinished(connection, older_than_s=house.settings.sweep_s)
-    if not waiting:
-        return
-    names = {row.id: (recording_workflow_id(row.id, row.run), workflow_id(row.id, row.run)) for row in waiting}
-    statuses = house.jobs.statuses([name for both in names.values() for name in both])
-    for row in waiting:
-        # The later of its two jobs tells.
-        status = next((statuses[name] for name in names[row.id] if name in statuses), None)
-        if status is None:
-            log.info("starting a document that was left unstarted", document_id=row.id)
-            start(row)
-        elif status in ENDED_BADLY:
-            mark_failed(row.tenant_id, row.id, row.run, "internal_error", "Indexing failed; it can be started again.")
+class DocumentSweep:
+    """A process's. Goes round the documents that have not ended."""
+
+    def __init__(self) -> None:
+        self._round = Round()
+
+    def sweep(self) -> None:
+        """Starts documents that a crash left unstarted, and ends those whose job ended without telling. Removes what
+        runs left on disk that ended elsewhere."""
+        house = workshop()
+        run_folders.sweep(house, lambda document: workflow_id(document.id, document.run))
+        with house.database.read() as connection:
+            waiting = knowledge.list_unfinished(
+                connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
+            )
+        self._round.go_on([(row.updated_at, row.id) for row in waiting], rounds.AT_ONCE)
+        names = {row.id: (recording_workflow_id(row.id, row.run), workflow_id(row.id, row.run)) for row in waiting}
+        statuses = house.jobs.statuses([name for both in names.values() for name in both])
+        for row in waiting:
+            # The later of its two jobs tells.
+            status = next((statuses[name] for name in names[row.id] if name in statuses), None)
+            if status is None:
+                log.info("starting a document that was left unstarted", document_id=row.id)
+                start(row)
+            elif status in ENDED_BADLY:
+                message = "Indexing failed; it can be started again."
+                mark_failed(row.tenant_id, row.id, row.run, "internal_error", message)

@@ -1,4 +1,5 @@
-"""Forgets what cameras saw once an account keeps it no longer: pictures first, then their events, then the figures."""
+"""Forgets what cameras saw once an account keeps it no longer: pictures first, then their events, then the figures. Has
+searches find what a release before this one saw."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ log = structlog.get_logger(__name__)
 
 _AT_ONCE = 500
 _THOROUGH_EVERY_S, _LOST_EVERY_S = 3600.0, 24 * 3600.0
+_LATEST = timedelta(hours=1)
 LOST_AFTER = timedelta(hours=1)
 """A picture is written before the event that names it, never so long before."""
 FIGURES_DAYS = 400
@@ -27,7 +29,7 @@ class CameraSweep:
     """A process's. Looks at the figures and at the newest pictures now and then alone."""
 
     def __init__(self) -> None:
-        self._thorough_s = self._lost_s = float("-inf")
+        self._thorough_s = self._lost_s = self._keyed_s = float("-inf")
 
     def sweep(self) -> None:
         """One batch of events; the next sweep goes on."""
@@ -41,6 +43,7 @@ class CameraSweep:
             with house.database.write() as connection:
                 camera_events.remove(connection, [event.id for event in expired])
             log.info("what cameras saw is over its time", count=len(expired))
+        self._fill_keys(house)
         if time.monotonic() - self._thorough_s < _THOROUGH_EVERY_S:
             return
         # Before the rows of ended streams go, by which their accounts are known.
@@ -58,6 +61,19 @@ class CameraSweep:
             camera_visitors.forget_old(connection)
             camera_streams.forget_deleted(connection)
         self._thorough_s = time.monotonic()
+
+    def _fill_keys(self, house: Workshop) -> None:
+        """One batch of events that a worker of the release before writes beside this one: else a search for what was
+        read finds them after the next migration alone. All of them once a day, the latest each time."""
+        looks_at_all = time.monotonic() - self._keyed_s >= _LOST_EVERY_S
+        with house.database.read() as connection:
+            since = None if looks_at_all else now() - _LATEST
+            unkeyed = camera_events.list_unkeyed(connection, since=since, limit=_AT_ONCE)
+        if unkeyed:
+            with house.database.write() as connection:
+                camera_events.set_keys(connection, unkeyed)
+        if looks_at_all and len(unkeyed) < _AT_ONCE:
+            self._keyed_s = time.monotonic()
 
 
 def forget_newest(house: Workshop, tenant_id: str) -> None:

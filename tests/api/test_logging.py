@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -81,3 +83,20 @@ def test_a_stream_that_is_gone_hurts_nobody(log: logging.Logger, stream: Stream)
     log.info("and again")
     for handler in log.handlers:
         handler.flush()
+
+
+def test_a_traceback_on_a_terminal_shows_no_values() -> None:
+    program = """
+import structlog
+from api.logging import configure_logging
+from store.settings import Settings
+configure_logging(Settings(log_format="console", _env_file=None))
+said = "what Anna " + "said"
+try:
+    raise RuntimeError(len(said))
+except RuntimeError:
+    structlog.get_logger().exception("it failed")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
+    assert "RuntimeError: 14" in ended.stderr
+    assert "what Anna said" not in ended.stderr

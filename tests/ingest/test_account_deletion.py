@@ -16,6 +16,7 @@ from store import account_rows, accounts, operators
 from store.database import now
 from tests.contract.access import SECRET, make_owner
 from tests.contract.recordings import tone, wav
+from tests.support.cabinet import signed_in
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 180.0
@@ -198,3 +199,14 @@ def test_a_kill_in_the_middle_leaves_a_deletion_that_goes_on(place: Callable[...
     server.start()
     wait_until_deleted(server, account.tenant_id)
     assert rows_that_name(server, account.tenant_id) == []
+
+
+def test_the_log_names_nobody_who_deletes_an_account_from_its_cabinet(place: Callable[..., RunningServer]) -> None:
+    server = place()
+    account = server.new_client("to be deleted", name="Gone")
+    with signed_in(account, "owner", "anna@gone.example") as browser:
+        answer = browser.request("DELETE", "/public/v1/account", json={"confirmation": "Gone"})
+        assert answer.status_code == 202, answer.text
+    wait_until_deleted(server, account.tenant_id)
+    assert "an account is deleted with everything it has" in server.log()
+    assert "anna@gone.example" not in server.log()

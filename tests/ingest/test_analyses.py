@@ -20,6 +20,7 @@ from store.communications import ContentItem
 from store.database import now
 from store.speakers import Attending
 from tests.support.analyses import GOOD, STAGES, analysed, read, send, statuses
+from tests.support.job_steps import jobs_of
 from tests.support.receiver import Receiver, receiving
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel, serve_scripted_model
 from tests.support.server import Account, RunningServer
@@ -225,6 +226,34 @@ def test_an_analysis_ordered_anew_while_the_first_runs_ends_once_and_leaves_noth
         assert (found.id, found.status) == (second.id, "done")
         assert stage_statuses(account.tenant_id, connection, communication_id) == SUCCESS
     assert len([item for item in account.debits() if item["source_ref"] == communication_id]) == 1
+
+
+def test_with_a_conversation_go_the_records_of_all_runs_of_its_analysis(
+    server: RunningServer, model: ScriptedModel
+) -> None:
+    account = server.new_client("deleting")
+    for _ in range(5):  # more often than one run asks
+        model.fails(503)
+    model.answers(answer)
+    gone = send(account)
+    assert statuses(analysed(account, gone)) == SUCCESS
+    kept = send(account)
+    assert statuses(analysed(account, kept)) == SUCCESS
+    ids = {}
+    with server.database.read() as connection:
+        for communication_id in (gone, kept):
+            found = analyses.get_of(account.tenant_id, connection, communication_id)
+            assert found is not None
+            ids[communication_id] = found.id
+
+    def runs(communication_id: str) -> int:
+        prefix = f"analysis-{ids[communication_id]}-"
+        with jobs_of(server) as client:
+            return len(client.list_workflows(workflow_id_prefix=prefix, load_input=False, load_output=False))
+
+    assert (runs(gone) > 1, runs(kept)) == (True, 1)
+    assert account.request("DELETE", f"/public/v1/communications/{gone}").status_code == 204
+    assert (runs(gone), runs(kept)) == (0, 1)
 
 
 @pytest.mark.soak

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from rag import api_embedding
 from rag.api_embedding import ApiEmbedder, names_provider
@@ -108,6 +109,18 @@ def test_a_refusal_is_not_asked_again(provider: ScriptedModel, status: int) -> N
     with pytest.raises(UpstreamFailed):
         embedder(provider).embed_passages(["a"])
     assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(("status", "is_told"), [(400, False), (401, True)])
+def test_the_log_has_no_words_of_a_provider_that_may_repeat_a_passage(
+    provider: ScriptedModel, status: int, is_told: bool
+) -> None:
+    provider.fails(status, error="Anna's debts are too long")
+    with capture_logs() as lines, pytest.raises(UpstreamFailed):
+        embedder(provider).embed_passages(["Anna's debts"])
+    (line,) = [line for line in lines if line["event"] == "embedding_failed"]
+    assert line["status"] == status
+    assert ("Anna" in str(line)) == is_told
 
 
 def test_a_provider_that_hangs_is_unavailable_after_the_bound(

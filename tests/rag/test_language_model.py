@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 import structlog
+from structlog.testing import capture_logs
 
 from rag import language_model
 from rag.language_model import (
@@ -135,6 +136,20 @@ def test_an_error_says_nothing_of_the_key(
     assert "9876543210" not in everything
 
 
+@pytest.mark.parametrize(("status", "is_told"), [(400, False), (422, False), (500, False), (401, True), (404, True)])
+def test_the_log_has_no_words_of_a_provider_that_may_repeat_what_it_was_asked(
+    scripted_model: ScriptedModel, status: int, is_told: bool
+) -> None:
+    for _ in range(3):
+        scripted_model.fails(status, error="I will not hear of Anna's debts", retry_after="0")
+    with capture_logs() as lines:
+        error = failure(scripted_model)
+    (line,) = [line for line in lines if line["event"] == "language_model_failed"]
+    assert line["status"] == status
+    assert ("Anna" in str(lines)) == is_told
+    assert "Anna" not in "".join(traceback.format_exception(error))
+
+
 @pytest.mark.parametrize("how", ["refused", "tried three times", "name of no model", "cut at the bound"])
 def test_an_error_and_its_causes_hold_nothing_of_a_key_that_the_provider_repeats(
     scripted_model: ScriptedModel, how: str
@@ -147,7 +162,7 @@ def test_an_error_and_its_causes_hold_nothing_of_a_key_that_the_provider_repeats
     error: BaseException | None = failure(scripted_model, llm_model=model, llm_api_key=key)
     assert error is not None
     assert isinstance(error.__cause__, ProviderFailure)
-    assert "***" in str(error.__cause__)
+    assert "***" in error.__cause__.detail
     assert key[:6] not in "".join(traceback.format_exception(error))
     while error is not None:
         assert key[:6] not in str(error) + repr(error)

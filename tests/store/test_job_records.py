@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
 from store.engines import make_engine
+from store.job_claims import Claim
 from store.job_records import JobRecords
 
 QUEUES = ("calls", "it's a queue", "webhooks")
@@ -76,3 +78,52 @@ def test_it_takes_a_seek_for_each_queue_however_many_wait(postgresql_url: str) -
     assert "Rows Removed by" not in plan, plan
     assert max(map(int, re.findall(r"actual time=\S+ rows=(\d+)", plan))) <= len(QUEUES), plan
     engine.dispose()
+
+
+def test_a_claim_is_put_back_unless_it_is_over(engine: sa.Engine, enqueue: Callable[[str], str]) -> None:
+    records = JobRecords(engine)
+    lost, others, ended, elsewhere = (enqueue(queue) for queue in ("webhooks", "webhooks", "webhooks", "another's"))
+    columns = ("workflow_uuid", "status", "executor_id", "owner_xid")
+    jobs = sa.table("workflow_status", *map(sa.column, columns), schema=None if engine.name == "sqlite" else "dbos")
+
+    def set_job(job_id: str, status: str, executor_id: str, token: str | None) -> None:
+        values = {"status": status, "executor_id": executor_id, "owner_xid": token}
+        with engine.begin() as connection:
+            connection.execute(sa.update(jobs).where(jobs.c.workflow_uuid == job_id).values(**values))
+
+    set_job(lost, "PENDING", "mine", "a")
+    set_job(others, "PENDING", "theirs", "b")
+    set_job(ended, "SUCCESS", "mine", "c")
+    set_job(elsewhere, "PENDING", "mine", "d")
+    (claim,) = records.claimed_by("mine", QUEUES)
+    assert claim == (lost, "a")
+    set_job(lost, "PENDING", "mine", "claimed again")
+    assert not records.put_back("mine", claim)
+    set_job(lost, "PENDING", "theirs", "a")
+    assert not records.put_back("mine", claim)
+    set_job(lost, "SUCCESS", "mine", "a")
+    assert not records.put_back("mine", claim)
+    set_job(lost, "PENDING", "mine", "a")
+    assert records.put_back("mine", claim)
+    assert records.claimed_by("mine", QUEUES) == []
+    assert records.waiting(QUEUES) == {"webhooks"}
+    set_job(lost, "PENDING", "mine", None)
+    assert records.put_back("mine", Claim(lost, None))
+
+
+def test_a_look_for_claims_reads_no_job_that_has_ended(engine: sa.Engine) -> None:
+    said: list[tuple[str, Any]] = []
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def note(_connection: object, _cursor: object, statement: str, parameters: object, *_: object) -> None:
+        said.append((statement, parameters))
+
+    JobRecords(engine).claimed_by("mine", QUEUES)
+    statement, parameters = said[-1]
+    explain = "EXPLAIN QUERY PLAN" if engine.name == "sqlite" else "EXPLAIN"
+    with engine.connect() as connection:
+        if engine.name != "sqlite":
+            connection.execute(sa.text("SET enable_seqscan = off"))  # the table is empty
+        rows = connection.exec_driver_sql(f"{explain} {statement}", parameters).all()
+    plan = "\n".join(str(row[-1]) for row in rows)
+    assert re.search("idx_workflow_status_(pending|in_flight)", plan), plan

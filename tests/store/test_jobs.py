@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from store import heartbeats
 from store.database import Database
 from store.migrate import migrate
 from store.settings import Settings
@@ -50,6 +52,20 @@ def wait_for(folder: Path, line: str) -> None:
         time.sleep(0.02)
 
 
+def wait_until_forgotten(folder: Path, worker: subprocess.Popen[bytes]) -> None:
+    """Somebody took over what it left."""
+    database = Database(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'main.sqlite3'}"))
+    query = sa.select(heartbeats.workers.c.executor_id).where(heartbeats.workers.c.process_id == worker.pid)
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        with database.read() as connection:
+            if connection.execute(query).first() is None:
+                break
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    database.close()
+
+
 def test_a_job_started_twice_under_one_id_runs_once(start: Start, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     start("one", "enqueue", "job-1")
@@ -84,6 +100,33 @@ def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
 
 
+def test_a_job_of_a_queue_that_its_taker_does_not_know_waits_for_one_that_does(start: Start, tmp_path: Path) -> None:
+    worker = start("new", "enqueue-newer", "job-1")
+    wait_for(tmp_path, "second begins job-1 by new")
+    start("old", "work")
+    wait_for(tmp_path, "ready by old")
+    worker.kill()
+    worker.wait()
+    wait_until_forgotten(tmp_path, worker)
+    (tmp_path / "go").touch()
+    start("newer", "newer")
+    wait_for(tmp_path, "second job-1 by newer")
+    assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
+
+
+def test_a_job_whose_claim_got_no_answer_is_done_and_one_that_takes_long_is_begun_once(
+    start: Start, tmp_path: Path
+) -> None:
+    start("one", "lose", "job-1")
+    wait_for(tmp_path, "lost a claim by one")
+    wait_for(tmp_path, "second begins job-1 by one")
+    time.sleep(3)  # longer than a claim may be without its job
+    (tmp_path / "go").touch()
+    wait_for(tmp_path, "second job-1 by one")
+    assert lines(tmp_path).count("first job-1 by one") == 1
+    assert lines(tmp_path).count("second begins job-1 by one") == 1
+
+
 def test_who_comes_late_to_a_take_over_takes_nothing_from_those_who_live(start: Start, tmp_path: Path) -> None:
     start("one", "enqueue", "job-1")
     wait_for(tmp_path, "second begins job-1 by one")
@@ -99,6 +142,18 @@ def test_one_sweep_forgets_more_than_one_batch_of_ended_jobs(start: Start, tmp_p
     start("one", "forget")
     wait_for(tmp_path, "ready by one")
     assert lines(tmp_path)[0] == "left 0 by one"
+
+
+def test_jobs_are_forgotten_by_their_ids_and_an_account_s_whatever_comes_and_goes(start: Start, tmp_path: Path) -> None:
+    start("one", "forget-some")
+    wait_for(tmp_path, "ready by one")
+    assert lines(tmp_path) == [
+        "for nothing 0 statements by one",
+        "by ids 0 read by one",
+        "forgot 23 by one",
+        "left 0 by one",
+        "ready by one",
+    ]
 
 
 def test_a_worker_asks_for_all_its_queues_at_once_and_still_sees_what_others_put_in(

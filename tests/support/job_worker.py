@@ -1,8 +1,11 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
-COMMAND is `work` (until killed), `enqueue` (starts the job ID, then works), `accept` (starts it for others), `forget`
-(does 250 empty jobs, sweeps their records out once and notes how many are left), `idle` (notes how many statements a
-second of waiting cost, then works) or `late` (takes over a worker that another has taken over just before, then works).
+COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
+then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
+no answer), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how
+many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what it did),
+`idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker that another has
+taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -11,11 +14,12 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOS
+from dbos import DBOS, SetWorkflowID
 
-from store import heartbeats
+from store import heartbeats, job_claims
 from store import jobs as runtime
 from store.database import Connection, Database
 from store.jobs import Jobs, QueuePlan, step, workflow
@@ -23,6 +27,7 @@ from store.settings import WORK, Settings
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 NAME = sys.argv[2] if len(sys.argv) > 2 else ""
+NEWER = QueuePlan("newer", 1)
 OTHERS = [QueuePlan(f"other-{number}", 1) for number in range(9)]
 
 
@@ -63,11 +68,57 @@ def forget(jobs: Jobs) -> None:
     note(f"left {len(DBOS.list_workflows())}")
 
 
+@workflow(name="of_account")
+def of_account(tenant_id: str, subject_id: str) -> None:
+    """Ends at once."""
+
+
+def forget_some(jobs: Jobs) -> None:
+    runtime._READ_AT_ONCE = 10
+    for number in range(25):
+        for tenant_id in ("a", "b"):
+            with SetWorkflowID(f"{number}-{tenant_id}"):
+                of_account(tenant_id, str(number))
+    said: list[str] = []
+    sa.event.listen(jobs._engine, "before_cursor_execute", lambda _c, _u, statement, *_: said.append(statement))
+    jobs.forget([])
+    note(f"for nothing {len(said)} statements")
+    jobs.forget(["1-a", "2-a", "never-a"])
+    note(f"by ids {sum('SELECT' in each for each in said)} read")
+    list_workflows, others = DBOS.list_workflows, [f"{number}-b" for number in range(25)]
+
+    def end_others(**wanted: Any) -> Any:
+        found = list_workflows(**wanted)
+        DBOS.delete_workflows(others)
+        return found
+
+    DBOS.list_workflows = end_others  # type: ignore[method-assign]
+    note(f"forgot {jobs.forget_account('a')}")
+    DBOS.list_workflows = list_workflows  # type: ignore[method-assign]
+    note(f"left {len(DBOS.list_workflows())}")
+
+
 def idle(jobs: Jobs) -> None:
     statements: list[str] = []
     sa.event.listen(jobs._engine, "before_cursor_execute", lambda _c, _u, statement, *_: statements.append(statement))
     time.sleep(1)
     note(f"statements {len(statements)}")
+
+
+def lose_a_claim(jobs: Jobs) -> None:
+    system = jobs._dbos._sys_db
+    claim, lost = system.start_queued_workflows, False
+
+    def claim_and_lose(*args: Any, **values: Any) -> Any:
+        nonlocal lost
+        claimed = claim(*args, **values)
+        if claimed[0] and not lost:
+            lost = True
+            note("lost a claim")
+            raise ConnectionError("the database went away")
+        return claimed
+
+    system.start_queued_workflows = claim_and_lose  # type: ignore[method-assign]
 
 
 def take_over_late(jobs: Jobs) -> None:
@@ -99,13 +150,20 @@ def main() -> None:
         _env_file=None,  # type: ignore[call-arg]
     )
     takes = () if sys.argv[3] == "accept" else WORK
-    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS], takes=takes)
+    newer = [NEWER] if "newer" in sys.argv[3] else []
+    jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS, *newer], takes=takes)
+    job_claims.LOST_AFTER_S = 1.0
     jobs.launch()
-    if sys.argv[3] in ("enqueue", "accept"):
-        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
-        jobs.enqueue("jobs", sys.argv[4], two_steps, sys.argv[4])
+    if sys.argv[3] == "lose":
+        lose_a_claim(jobs)
+    if sys.argv[3] in ("enqueue", "accept", "enqueue-newer", "lose"):
+        queue = NEWER.name if newer else "jobs"
+        jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
+        jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
     if sys.argv[3] == "forget":
         forget(jobs)
+    if sys.argv[3] == "forget-some":
+        forget_some(jobs)
     if sys.argv[3] == "idle":
         idle(jobs)
     if sys.argv[3] == "late":

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import sqlalchemy as sa
 
 from ingest.vision import retention
 from ingest.vision.recorder import newest_key
@@ -117,6 +118,55 @@ def test_a_picture_that_no_event_names_goes(house: SimpleNamespace) -> None:
         )
     CameraSweep().sweep()
     assert {name for name, key in keys.items() if house.blobs.exists(key)} == {"named", "new"}
+
+
+def test_what_a_worker_of_the_release_before_reads_is_found_after_a_sweep(
+    house: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now_s=0.0)
+    monkeypatch.setattr(retention, "time", SimpleNamespace(monotonic=lambda: clock.now_s))
+    monkeypatch.setattr(retention, "_AT_ONCE", 2)
+    cameras = [Cameras(house.database, house.blobs, name) for name in ("one", "other")]
+    streams = [each.add(hours_ago=0.1)[0] for each in cameras]
+
+    def read_by_the_release_before(text: str, *, hours_ago: float) -> None:
+        for each, stream_id in zip(cameras, streams, strict=True):
+            event_id = new_id()
+            with house.database.write() as connection:
+                camera_events.add(
+                    each.tenant_id,
+                    connection,
+                    stream_id,
+                    event_id,
+                    subject=text,
+                    scenario="lpr",
+                    kind="plate_read",
+                    confidence=0.9,
+                    occurred_at=now() - timedelta(hours=hours_ago),
+                    details={"text": text},
+                    snapshot_key=None,
+                )
+                table = camera_events.camera_events
+                connection.execute(sa.update(table).where(table.c.id == event_id).values(search_key=None))
+
+    def found(text: str) -> int:
+        with house.database.read() as connection:
+            pages = [camera_events.list_page(each.tenant_id, connection, text=text, limit=9) for each in cameras]
+        return sum(map(len, pages))
+
+    sweep = CameraSweep()
+    for text in ("A-1", "A-2"):
+        read_by_the_release_before(text, hours_ago=50)
+    for _ in range(3):  # what was there at the start, in batches
+        sweep.sweep()
+    assert found("a") == 4
+    read_by_the_release_before("B-1", hours_ago=0.1)
+    read_by_the_release_before("C-1", hours_ago=2)
+    sweep.sweep()
+    assert (found("b"), found("c")) == (2, 0)
+    clock.now_s = 24 * HOUR_S
+    sweep.sweep()
+    assert found("c") == 2
 
 
 def test_what_visitors_look_like_goes_with_their_day_though_nobody_comes_after_them(house: SimpleNamespace) -> None:
