@@ -11,7 +11,8 @@ WATCHFUL_S = 1.0
 SELDOM_S = 10.0
 CONFIRMING_S = 1.2
 """So long each picture is looked at for what was seen for the first time: it counts when it is seen twice."""
-_UNSEEN_S = 2.0
+UNSEEN_S = 2.0
+"""A longer pause between two pictures counts as so long: models were loaded, or none came."""
 
 
 class Attention:
@@ -31,13 +32,13 @@ class Attention:
     def looks(self, now_s: float, moves: bool) -> bool:
         """Whether the picture of `now_s` (monotonic) is looked at. `moves`: whether anything does in it."""
         before_s, self._before_s = self._before_s, now_s
-        if before_s is not None and now_s - before_s > _UNSEEN_S and self._until_s > before_s:
+        if before_s is not None and now_s - before_s > UNSEEN_S and self._until_s > before_s:
             self._until_s += now_s - before_s  # where models had to be loaded, no time has passed in which to look
         is_due = now_s - self._looked_s >= (WATCHFUL_S if self.somebody_there else SELDOM_S)
         if not (moves or now_s < self._until_s or is_due):
             return False
         self._looked_s = now_s
-        self.clock_s += min(_UNSEEN_S, now_s - before_s) if before_s is not None else 0.0
+        self.clock_s += min(UNSEEN_S, now_s - before_s) if before_s is not None else 0.0
         return True
 
     def stay(self, now_s: float, seconds: float = ATTENTIVE_S) -> None:

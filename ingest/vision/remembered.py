@@ -8,12 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
+from ingest.vision.attention import UNSEEN_S
 from ingest.vision.scenarios import barcodes, fire, plates
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 
 GOOD_FOR = timedelta(seconds=60)
 """A report that is older tells nothing of who is there now."""
 _AT_FIRST = timedelta(seconds=15)
+_UNSEEN = timedelta(seconds=UNSEEN_S)
 _AWAY: Mapping[str, timedelta] = {
     "plate_read": timedelta(seconds=plates.AWAY_S),
     "container_read": timedelta(seconds=plates.AWAY_S),
@@ -65,6 +67,7 @@ class Remembered:
         self._before = _parsed(before, now)
         self._made_at = now
         self._began_at: datetime | None = None
+        self._blind = timedelta(0)  # since then, while a look waited for a model or no picture came
         self._up_to = now
 
     def note(self, finding: Finding, at: datetime) -> Said | None:
@@ -96,9 +99,11 @@ class Remembered:
 
     def tick(self, at: datetime) -> None:
         """The picture of that time was looked at: what was too long away is forgotten."""
-        self._up_to = at
         if self._began_at is None:
             self._began_at = at
+        else:
+            self._blind += max(timedelta(0), at - self._up_to - _UNSEEN)
+        self._up_to = at
         self._before = [said for said in self._before if not self._is_over(said, at)]
         self._open = {key: entry for key, entry in self._open.items() if at - entry.seen_at <= _away(entry.said)}
 
@@ -127,7 +132,7 @@ class Remembered:
         return json.dumps({"at": now.isoformat(), "said": [asdict(row) for row in rows[:_MOST]]})
 
     def _since(self, at: datetime) -> timedelta:
-        return timedelta(0) if self._began_at is None else max(timedelta(0), at - self._began_at)
+        return timedelta(0) if self._began_at is None else max(timedelta(0), at - self._began_at - self._blind)
 
     def _is_over(self, said: Said, at: datetime) -> bool:
         """Nobody looked between the two workers: that time is not one in which it was unseen."""
@@ -137,9 +142,9 @@ class Remembered:
         return since > _AT_FIRST or timedelta(seconds=said.unseen_s) + since > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:
-        """The nearest of those in the same zone, if it may be any of them."""
-        box = self._relative(finding.box)
-        if box is None or self._since(at) > _MOVED.get(finding.type, timedelta(0)):
+        """The nearest of those in the same zone, if it may be any of them: codes, plates and fires do not walk."""
+        box, most = self._relative(finding.box), _MOVED.get(finding.type)
+        if box is None or most is None or self._since(at) > most:
             return None
         alike = [said for said in self._before if (said.type, said.zone) == (finding.type, finding.zone)]
         return min(alike, key=lambda said: _apart(said.box, box), default=None)

@@ -15,7 +15,11 @@ from ingest.vision.yolo import Boxes, without_overlaps
 GIVE_UP_S = 2.0
 _STEPS_PER_S = 30.0
 """The library's unit of time, for which its noise is tuned; not the rate of the frames."""
-_LEAST_STEP_S = 1e-3
+_LEAST_STEP_S, _LONGEST_STEP_S = 1e-3, 1.5
+"""A longer pause, as where a detector has to be started again, counts as so long: nobody looked, and who stands there
+afterwards has been there all the time. The longest must be less than `GIVE_UP_S`."""
+_OTHERS_AFTER_S = 60.0
+"""After so long a pause they are others."""
 _SAME_THING = 0.7
 """A van is often found twice, as a car and as a truck, with boxes that overlap so much (IoU)."""
 
@@ -53,7 +57,8 @@ class Tracker:
         given up since the last step. Raises ValueError where time runs back."""
         import supervision
 
-        self._clock_s += max(self._since(now_s), _LEAST_STEP_S)
+        pause_s = self._since(now_s)
+        self._clock_s += max(_LEAST_STEP_S, pause_s if pause_s > _OTHERS_AFTER_S else min(pause_s, _LONGEST_STEP_S))
         self._seen_s = now_s
         chosen = without_overlaps(boxes.xyxy, np.zeros(len(boxes), np.int64), _SAME_THING)
         found = self._tracker.update(

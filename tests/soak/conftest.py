@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -90,6 +90,17 @@ def at_full_size(size: Size) -> None:
 def chance() -> random.Random:
     """Random moments, the same in every run unless SOAK_SEED says otherwise."""
     return random.Random(int(os.environ.get("SOAK_SEED", "7")))
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Prints what a reader of the run should know, whether the test passes or not."""
+
+    def printed(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n{text}")
+
+    return printed
 
 
 @pytest.fixture

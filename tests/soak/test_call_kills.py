@@ -67,17 +67,6 @@ def steps(call_server: RunningServer) -> Iterator[JobSteps]:
         yield opened
 
 
-@pytest.fixture
-def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Prints what a reader of the run should know, whether the test passes or not."""
-
-    def printed(text: str) -> None:
-        with capsys.disabled():
-            print(f"\n{text}")
-
-    return printed
-
-
 def undisturbed(calls: Calls, steps: JobSteps, say: Callable[[str], None]) -> list[Stage]:
     task_id = calls.start()
     succeeded(calls, task_id)

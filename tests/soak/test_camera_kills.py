@@ -1,5 +1,5 @@
-"""kill -9 of workers that watch cameras, again and again: the others go on, and nothing is told twice; who waited in a
-queue waits on."""
+"""kill -9 of who watches cameras and of who answers, again and again: the others go on, nothing is told twice, and what
+is shown meanwhile is told once; who waited in a queue waits on."""
 
 from __future__ import annotations
 
@@ -7,28 +7,37 @@ import os
 import random
 import signal
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+import sqlalchemy as sa
+from PIL import Image
 
+from ingest.vision.demo_pictures import code_picture
 from store import accounts
+from store.camera_events import camera_events
 from tests.soak.conftest import Size
+from tests.support import events as webhook_events
 from tests.support.camera_workers import (
     CameraWorker,
     camera_worker,
+    detectors,
     live_workers,
     own_worker,
     owners,
     server_with_cameras,
 )
 from tests.support.clips import GREY, letterboxed, write_codes, write_pictures
-from tests.support.rtsp import need_server, running_server
+from tests.support.receiver import Received, Receiver, Reply, receiving
+from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import RunningServer
 
 pytestmark = pytest.mark.soak
@@ -41,13 +50,36 @@ COUNT = 6
 TILLS = 3
 WAIT_S = 120.0
 LEASE_S = 4
+SWEEP_S = 0.5
+WATCHING = 2
+BAYS = 8
+"""So many that somebody is seen in one again long after a worker took over: before, it would be the same person."""
+STAGES = ("shown", "recorded", "told")
+FOUND_S = 0.8
+"""About how long it takes from a new picture to the first event of it."""
+HOOK = "/seen"
+SOMEBODY = (215, 395, 350, 865)
+"""Of the photo: left, top, right, bottom."""
+OBJECTS = {"vision_models": f"objects={MODELS / 'yolov8n-coco-int8-openvino'}"} if MODELS.is_dir() else {}
+"""People and vehicles alone: other detectors would see nothing of what is shown, and take their time."""
 
 
 @pytest.fixture
-def shared_server(tmp_path: Path, postgresql_url: str) -> Iterator[RunningServer]:
+def models() -> dict[str, str]:
+    """All detectors that there are."""
+    return {"models_dir": str(MODELS)} if MODELS.is_dir() else {}
+
+
+@pytest.fixture
+def shared_server(tmp_path: Path, postgresql_url: str, models: dict[str, str]) -> Iterator[RunningServer]:
     need_server()
-    models = {"models_dir": str(MODELS)} if MODELS.is_dir() else {}
-    with server_with_cameras(tmp_path / "data", postgresql_url, places=COUNT, lease_s=LEASE_S, **models) as running:
+    settings = {
+        "allowed_networks": "127.0.0.0/8",
+        "webhook_retry_schedule": ",".join(["1"] * 30),
+        "sweep_s": str(SWEEP_S),
+        **models,
+    }
+    with server_with_cameras(tmp_path / "data", postgresql_url, places=COUNT, lease_s=LEASE_S, **settings) as running:
         yield running
 
 
@@ -67,8 +99,21 @@ class Watched:
         return str(answer.json()["id"])
 
     def events(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.account.get(EVENTS, params={"limit": 100}).json()["items"]
-        return found
+        """All of them, page by page."""
+        found: list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = self.account.get(EVENTS, params={"limit": 100, **cursor}).json()
+            found += page["items"]
+            if page["next_cursor"] is None:
+                return found
+            cursor = {"cursor": page["next_cursor"]}
+
+    def recorded(self) -> int:
+        """How many events there are, whether anybody answers or not."""
+        query = sa.select(sa.func.count()).where(camera_events.c.tenant_id == self.account.tenant_id)
+        with self._server.database.read() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def queue_left(self, stream_id: str) -> tuple[int, float]:
         """How many people left its queue, and how many seconds they had been in it on average."""
@@ -82,23 +127,44 @@ class Watched:
         states = {stream["status"] for stream in self.account.get(STREAMS).json()["items"]}
         return set(owners(self._server)) <= live and len(live) == 2 and states == {"online"}
 
-    def wait_for(self, what: Callable[[], bool]) -> None:
+    def wait_for(self, what: Callable[[], bool], pause_s: float = 0.2) -> None:
         end_s = time.monotonic() + WAIT_S
         while not what():
             assert time.monotonic() < end_s, (owners(self._server), self.events(), self._server.log()[-4000:])
-            time.sleep(0.2)
+            time.sleep(pause_s)
+
+    def wait_until_all_are_watched(self) -> None:
+        """Again, after a kill: until a lease has ended the dead count for alive."""
+        time.sleep(LEASE_S)
+        self.wait_for(self.all_are_online)
 
     def kill_one(self) -> None:
         """After a moment; and waits until all are watched again."""
         time.sleep(3 * self._chance.random())
+        self.kill_worker()
+        self.wait_until_all_are_watched()
+
+    def kill_worker(self) -> None:
         if self._chance.random() < 0.5:
             self.wait_for(lambda: own_worker(self._server) > 0)
             os.kill(own_worker(self._server), signal.SIGKILL)
         else:
             self._other.kill()
             self._other = self._workers.enter_context(camera_worker(self._server))
-        time.sleep(LEASE_S)
-        self.wait_for(self.all_are_online)
+
+    def kill_server(self) -> None:
+        """Its worker ends by itself then."""
+        self._server.kill()
+        self._server.start()
+
+    def kill_detectors(self) -> None:
+        """Of both workers."""
+        running: list[int] = []
+        for worker in (own_worker(self._server), self._other.process_id):
+            running += detectors(worker)
+        assert running, "nobody looks at pictures"
+        for process_id in running:
+            os.kill(process_id, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -156,3 +222,130 @@ def test_a_queue_is_told_once_and_who_waits_in_it_waits_on_whoever_watches(
         assert people >= 3
         # Of each of those who were there when it was told, whoever was taken for another meanwhile.
         assert people * average_s >= 3 * waited_s
+
+
+def code_of(number: int) -> str:
+    return f"PARCEL-{number:06d}"
+
+
+def bay_of(number: int) -> str:
+    return f"bay {number % BAYS}"
+
+
+def parcel_and_somebody(number: int) -> npt.NDArray[np.uint8]:
+    """640 x 360: a code, and, where there is a detector, somebody who stands in a bay."""
+    picture = Image.new("RGB", (640, 360), (GREY,) * 3)
+    picture.paste(code_picture(code_of(number), "QRCode", 4), (500, 8))
+    if MODELS.is_dir():
+        with Image.open(PHOTO) as photo:
+            somebody = photo.convert("RGB").crop(SOMEBODY).resize((60, 200))
+        picture.paste(somebody, (number % BAYS * 80 + 10, 150))
+    return np.asarray(picture, np.uint8)
+
+
+class Shown:
+    """What a camera shows on cue, a new code and somebody in another bay each time; and what is told of it."""
+
+    def __init__(self, watched: Watched, camera: RtspServer, receiver: Receiver, chance: random.Random) -> None:
+        self._watched, self._camera, self._receiver, self._chance = watched, camera, receiver, chance
+        receiver.answer_by(HOOK, self._take)
+        scenarios, zones = ["barcode"], []
+        if MODELS.is_dir():
+            scenarios.append("safety")
+            edges = [number / BAYS for number in range(BAYS + 1)]
+            zones = [
+                {"name": bay_of(number), "kind": "restricted", "polygon": [[x, 0], [end, 0], [end, 1], [x, 1]]}
+                for number, (x, end) in enumerate(pairwise(edges))
+            ]
+        fields = {"rtsp_url": camera.url(), "scenarios": scenarios, "zones": zones, "webhook_url": receiver.url(HOOK)}
+        self._ids = [watched.add(f"Bays {number}", **fields) for number in range(WATCHING)]
+        self._number = 0
+        self._before = 0
+        self.expected: Counter[tuple[str, str]] = Counter()
+
+    def _take(self, _: Received) -> Reply:
+        """Not at once: so that who sends can be killed meanwhile."""
+        time.sleep(self._chance.uniform(0, 0.2))
+        return Reply()
+
+    def next(self) -> None:
+        self._number += 1
+        self._before = self.expected.total()
+        things = [code_of(self._number), *([bay_of(self._number)] if MODELS.is_dir() else [])]
+        self.expected += Counter((stream_id, thing) for stream_id in self._ids for thing in things)
+        self._camera.show(self._number, self._number)
+
+    def wait_for(self, stage: str) -> None:
+        """Until what is shown may be found any moment, or some of it is recorded, or told."""
+        if stage == "shown":
+            time.sleep(self._chance.uniform(0, FOUND_S))
+            return
+        least = self._chance.randint(self._before + 1, self.expected.total())
+        count = self._watched.recorded if stage == "recorded" else lambda: len(self._told())
+        self._watched.wait_for(lambda: count() >= least, pause_s=0.01)
+
+    @property
+    def is_all_recorded(self) -> bool:
+        return self._watched.recorded() >= self.expected.total()
+
+    def wait_until_told(self) -> None:
+        """It stays in view so long, whoever has to begin anew for that."""
+        with suppress(AssertionError):  # what is missing or too much says more than the time
+            self._watched.wait_for(lambda: self._said() >= self.expected and len(self._told()) >= self.expected.total())
+        self.assert_told_once()
+
+    def assert_told_once(self) -> None:
+        said = self._said()
+        assert said == self.expected, (self.expected - said, said - self.expected, self._watched.events())
+        told = self._told()
+        assert sorted(told) == sorted(event["id"] for event in self._watched.events())
+        assert {len(ids) for ids in told.values()} == {1}
+
+    def assert_each_is_signed_and_delivered(self) -> None:
+        account = self._watched.account
+        assert all(received.is_signed_by(account.made.api_key) for received in self._receiver.at(HOOK))
+        deliveries = webhook_events.listed(account)
+        assert Counter(each["status"] for each in deliveries) == {"delivered": self.expected.total()}
+
+    def _said(self) -> Counter[tuple[str, str]]:
+        things = [(event["stream_id"], event["metadata"]) for event in self._watched.events()]
+        return Counter((stream_id, metadata.get("text") or metadata["zone"]) for stream_id, metadata in things)
+
+    def _told(self) -> dict[str, set[str]]:
+        """By the event, under which ids it came."""
+        told: dict[str, set[str]] = defaultdict(set)
+        for received in self._receiver.at(HOOK):
+            told[received.json["event_id"]].add(received.id)
+        return told
+
+
+@pytest.mark.parametrize("models", [OBJECTS], ids=["objects"])
+def test_what_is_shown_while_who_watches_or_answers_is_killed_is_told_once(
+    watched: Watched, size: Size, chance: random.Random, say: Callable[[str], None], tmp_path: Path
+) -> None:
+    kills = [watched.kill_worker, watched.kill_server, *([watched.kill_detectors] if MODELS.is_dir() else [])]
+    rounds = [
+        (kill, STAGES[(turn + place) % len(STAGES)]) for turn in range(size.kills) for place, kill in enumerate(kills)
+    ]
+    nothing = np.full((360, 640, 3), GREY, np.uint8)
+    clip = write_pictures(tmp_path / "bays.mp4", [nothing, *(parcel_and_somebody(n + 1) for n in range(len(rounds)))])
+    early = 0
+    with (
+        running_server(width=640, height=360, fps=5, key_every=5, clip=clip, on_cue=True) as camera,
+        receiving() as receiver,
+    ):
+        shown = Shown(watched, camera, receiver, chance)
+        watched.wait_until_all_are_watched()
+        for kill, stage in rounds:
+            shown.next()
+            shown.wait_for(stage)
+            early += not shown.is_all_recorded
+            kill()
+            watched.wait_until_all_are_watched()
+            shown.wait_until_told()
+        time.sleep(2 * (LEASE_S + SWEEP_S))
+        shown.assert_told_once()
+        shown.assert_each_is_signed_and_delivered()
+    say(f"{early} of {len(rounds)} kills came before all that was shown was recorded")
+    assert early >= len(rounds) / 3
+    assert len(watched.account.debits()) == WATCHING

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from ingest.vision.supervisor import CameraSupervisor
 from store.camera_streams import camera_streams, camera_workers
 from store.database import ago
-from tests.support.server import RunningServer
+from tests.support.server import RunningServer, children_of
 
 
 @contextmanager
@@ -43,10 +43,14 @@ class CameraWorker:
         self._starter = CameraSupervisor(server.settings, server.database)
         self._starter._begin()
 
-    def kill(self) -> None:
+    @property
+    def process_id(self) -> int:
         process_id = self._starter.process_id
         assert process_id is not None, "the worker has ended by itself"
-        os.kill(process_id, signal.SIGKILL)
+        return process_id
+
+    def kill(self) -> None:
+        os.kill(self.process_id, signal.SIGKILL)
 
     def close(self) -> None:
         self._starter._end()
@@ -79,8 +83,16 @@ def live_workers(server: RunningServer) -> set[str]:
 
 def own_worker(server: RunningServer) -> int:
     """The process that the server started to watch cameras; 0 where there is none at the moment."""
-    for child in server.child_ids():
+    return next(_that_run("ingest.vision.worker", server.child_ids()), 0)
+
+
+def detectors(worker: int) -> list[int]:
+    """The processes that look at pictures for a worker: one, or none at the moment."""
+    return list(_that_run("ingest.vision.detector_child", children_of(worker)))
+
+
+def _that_run(module: str, process_ids: Iterable[int]) -> Iterator[int]:
+    for process_id in process_ids:
         with suppress(OSError):  # it has just ended
-            if b"ingest.vision.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
-                return child
-    return 0
+            if module.encode() in Path(f"/proc/{process_id}/cmdline").read_bytes():
+                yield process_id

@@ -322,6 +322,20 @@ def test_a_detector_that_fails_takes_nothing_along_that_others_found() -> None:
     assert camera.runs(5) == ["person_left"]
 
 
+def test_who_stands_there_while_the_detector_is_started_again_is_not_told_again() -> None:
+    camera = Camera("traffic", "safety", eyes=Seeing(), zones=[VAULT])
+    camera.eyes.people = [SOMEBODY]
+    assert sorted(camera.runs(5)) == ["person_entered", "zone_intrusion"]
+    for _ in range(2):
+        camera.eyes.failing = {"objects"}
+        camera.runs(0.1)
+        camera.now_s += 6  # a look waits until it has started
+    camera.eyes.failing = set()
+    assert camera.runs(8) == []
+    camera.now_s += 3600
+    assert "person_left" in camera.runs(8), "an hour later it is somebody else"
+
+
 def test_a_plate_that_has_gone_is_told_of_though_another_cannot_be_read() -> None:
     camera = Camera("lpr", eyes=Seeing("plates"))
     camera.eyes.plate_boxes = [(400, 200, 480, 230)]
@@ -396,6 +410,29 @@ def test_people_and_vehicles_have_numbers_of_their_own() -> None:
     assert sorted(numbers, key=lambda number: number or 0) == [-1, 1]
     assert [each.number for each in camera.scene.seen] == [-1]
     assert sorted(str(each.finding.details["object"]) for each in camera.found) == ["person", "vehicle"]
+
+
+def code(text: str, number: int = 1) -> Finding:
+    return Finding("barcode_read", f"QR Code:{text}:{number}", 0.9, SOMEBODY, details={"text": text})
+
+
+def test_a_new_code_in_the_first_picture_after_a_take_over_is_told_though_another_was_told_before() -> None:
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(code("PALLET-1"), BEGIN)
+    second = Remembered(first.exported(BEGIN), BEGIN, 640, 360)
+    assert second.note(code("PALLET-2"), BEGIN) is None
+    assert second.note(code("PALLET-1"), BEGIN) is not None
+
+
+def test_who_is_still_there_once_a_model_is_loaded_is_not_told_again() -> None:
+    intruder = Finding("zone_intrusion", "vault:1:1", 0.9, SOMEBODY, 1, "vault")
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(intruder, BEGIN)
+    second = Remembered(first.exported(BEGIN), BEGIN, 640, 360)
+    second.tick(BEGIN)
+    loaded = BEGIN + timedelta(seconds=40)  # all the time the first look took
+    second.tick(loaded)
+    assert second.note(intruder, loaded + timedelta(seconds=1)) is not None
 
 
 def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> None:
