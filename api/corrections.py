@@ -72,7 +72,9 @@ class CorrectionList(BaseModel):
 def correct_item(call: Call[NoInput, ItemCorrection]) -> CorrectionList:
     communication_id = call.path_id("communication_id", "communication")
     number = call.request.path_params["idx"]
-    if not number.isascii() or not number.isdigit() or int(number) > _MOST_INDEX:
+    # The length first: of too many digits Python makes no number.
+    is_number = len(number) <= len(str(_MOST_INDEX)) and number.isascii() and number.isdigit()
+    if not is_number or int(number) > _MOST_INDEX:
         raise NotFound("The communication has no such item.")
     service.correct_item(
         call.services.workshop,

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from api.communications import CommunicationQuery, read_communication
+from api.communications import CommunicationDetails, CommunicationQuery, read_communication
 from api.export_pdf import as_pdf
 from api.export_texts import Exported, Fact, Quality, Utterance, Verdict, as_srt, as_txt
 from api.export_words import Language
@@ -173,7 +173,7 @@ OPERATIONS = (
         "/v1/communications/{communication_id}/export",
         export_communication,
         "Export a communication",
-        response=None,
+        response=CommunicationDetails,
         query=ExportQuery,
         content="*/*",
         errors=(400, 401, 404),

@@ -21,9 +21,9 @@ from store.errors import NotFound, ParleyError
 
 # One range; of several the whole file is an answer too.
 _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,19})-([0-9]{0,19})[ \t]*", re.IGNORECASE)
-# What a browser may show under our name: nothing that it would run, and no SVG, which is a page.
+# What a browser may show under our name, or save: nothing that it would run, and no SVG, which is a page.
 _MEDIA_TYPE = re.compile(
-    r"(audio|video)/[a-z0-9.+-]+|image/(png|jpeg|gif|webp|avif|heic|heif|bmp|tiff)|application/pdf"
+    r"(audio|video)/[a-z0-9.+-]+|image/(png|jpeg|gif|webp|avif|heic|heif|bmp|tiff)|application/(pdf|zip)"
 )
 _UNKNOWN_TYPE = "application/octet-stream"
 _UNSAFE = re.compile(r'[^ -~]|["\\/%;]')

@@ -21,7 +21,11 @@ from api.idempotency import REPLAYED_HEADER
 VERSION = "1.0.0"
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 _REFERENCE = "#/components/schemas/{model}"
-_EXTERNAL_ID = {"type": "string", "minLength": 1, "maxLength": 128, "examples": ["crm-4711"]}
+# What a path has that is no id of ours.
+_OF_PATHS: Mapping[str, dict[str, Any]] = {
+    "external_id": {"type": "string", "minLength": 1, "maxLength": 128, "examples": ["crm-4711"]},
+    "idx": {"type": "integer", "minimum": 0},
+}
 
 Layers = Mapping[str, tuple[str, Iterable[Operation]]]
 
@@ -169,7 +173,7 @@ class _Description:
         if operation.content is not None and status in (200, 206):
             described["content"] = {operation.content: {"schema": {"type": "string", "format": "binary"}}}
         if model is not None:
-            described["content"] = {"application/json": {"schema": self._output(model)}}
+            described.setdefault("content", {})["application/json"] = {"schema": self._output(model)}
             if operation.streams:
                 events = {"type": "string", "description": "Server-sent events, each with a JSON object as its data."}
                 described["content"]["text/event-stream"] = {"schema": events}
@@ -249,7 +253,7 @@ def _error_headers(operation: Operation, status: int) -> dict[str, Any]:
 def _path_parameters(path: str) -> list[dict[str, Any]]:
     uuid = {"type": "string", "format": "uuid"}
     return [
-        {"name": name, "in": "path", "required": True, "schema": _EXTERNAL_ID if name == "external_id" else uuid}
+        {"name": name, "in": "path", "required": True, "schema": _OF_PATHS.get(name, uuid)}
         for name in re.findall(r"{(\w+)(?::\w+)?}", path)
     ]
 

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
 import time
+import zipfile
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
@@ -36,10 +40,13 @@ from store.database import Connection, now
 from store.ids import new_id
 from store.speakers import Attending
 from tests.contract.partner import Partner, make_partner
+from tests.contract.recordings import tone, wav
 from tests.support.server import Account, RunningServer
 
 SECRET = "gravelmoth"
 """A word that only the owner's things hold."""
+SOUND = wav(tone(0.5)) + f"The sound of {SECRET}".encode()
+"""What the owner's call was heard from; the words after its end are nothing to a player."""
 
 Guard = Literal["bearer", "key", "mcp", "visitor", "integration", "session", "open"]
 
@@ -73,6 +80,11 @@ class Row:
     def name(self) -> str:
         return f"{self.method} {self.path}{self.query}"
 
+    @property
+    def ids(self) -> list[str]:
+        """Names of the ids in it."""
+        return re.findall(r"{(\w+)", f"{self.path} {self.query} {json.dumps(self.json)}")
+
 
 _COMMUNICATION = "/public/v1/communications/{communication_id}"
 _CONVERSATION = "/public/v1/conversations/{conversation_id}"
@@ -104,7 +116,7 @@ ROWS: tuple[Row, ...] = (
     Row("PATCH", _COMMUNICATION + "/speakers", "key", paused=403, foreign=404, json={"label": "SPEAKER_00"}),
     Row("POST", _COMMUNICATION + "/analysis", "key", paused=403, foreign=404, json={}),
     Row("GET", _COMMUNICATION + "/memory", "key", paused=200, foreign=404),
-    Row("GET", _COMMUNICATION + "/waveform", "key", paused=404, foreign=404),
+    Row("GET", _COMMUNICATION + "/waveform", "key", paused=200, foreign=404),
     Row("GET", _COMMUNICATION + "/words", "key", paused=200, foreign=404),
     Row("GET", _COMMUNICATION + "/export", "key", paused=200, foreign=404, query="?format=txt"),
     Row("DELETE", _COMMUNICATION, "key", paused=403, foreign=404),
@@ -344,7 +356,10 @@ def _export(account: Account) -> str:
         later = now() + timedelta(days=1)
         values = {"status": "success", "progress": 1.0, "ended_at": now(), "expires_at": later}
         account_exports.update(account.tenant_id, connection, export.id, **values)
-    Blobs(account.server.settings).put(export.blob_key, f"All of {SECRET}".encode())
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("account.json", f"All of {SECRET}")
+    Blobs(account.server.settings).put(export.blob_key, archive.getvalue())
     return export.id
 
 
@@ -361,7 +376,7 @@ def make_owner(account: Account) -> Owner:
     assert evaluation.status_code == 202, evaluation.text
     account.call_tool("search_documents", query=SECRET, space_ids=[space_id])
     audio_key = f"{account.tenant_id}/audio/{new_id()}"
-    Blobs(account.server.settings).put(audio_key, f"The sound of {SECRET}".encode())
+    Blobs(account.server.settings).put(audio_key, SOUND)
     with account.server.database.write() as connection:
         call = communications.create(
             account.tenant_id,

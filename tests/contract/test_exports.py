@@ -192,6 +192,7 @@ def test_a_pdf_shows_cyrillic_and_takes_no_text_for_markup(account: Account) -> 
 def test_json_is_the_communication_as_it_is_read(account: Account) -> None:
     call = add_call(account)
     assert export(account, call, "json") == account.get(PATH, params={"id": call}).content
+    get_described(account, f"{PATH}/{call}/export", described_as=f"{PATH}/{{communication_id}}/export", format="json")
 
 
 def test_a_chat_has_no_subtitles_and_nobody_gets_anothers(

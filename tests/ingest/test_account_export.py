@@ -16,7 +16,7 @@ from ingest.account_export import _LEFT_OUT, _WITH_COMMUNICATION
 from store import account_exports, account_rows
 from store.blobs import Blobs
 from store.database import now
-from tests.contract.access import SECRET, make_owner
+from tests.contract.access import SECRET, SOUND, make_owner
 from tests.support.server import Account, RunningServer
 
 EXPORTS = "/public/v1/account/exports"
@@ -78,7 +78,7 @@ def test_it_has_everything_and_no_secret(owner: Account, new_account: Any) -> No
     assert not any("visitors" in name for name in names), "nobody else may tell the people before a camera apart"
     recordings = [name for name in names if name.startswith("files/recordings/")]
     assert recordings
-    assert any(archive.read(name) == f"The sound of {SECRET}".encode() for name in recordings)
+    assert any(archive.read(name) == SOUND for name in recordings)
     assert any(name.startswith("files/documents/") for name in names)
     assert all(not name.startswith(("/", "..")) and ".." not in name for name in names)
 
@@ -99,7 +99,7 @@ def test_one_is_made_at_a_time_and_only_its_account_may_have_it(account: Account
     assert stranger.get(EXPORTS).json() == {"items": []}
     assert finished(account, first["id"])["status"] == "success"
     part = account.get(f"{EXPORTS}/{first['id']}/file", headers={"Range": "bytes=0-3"})
-    assert (part.status_code, part.content[:2]) == (206, b"PK")
+    assert (part.status_code, part.headers["Content-Type"], part.content[:2]) == (206, "application/zip", b"PK")
 
 
 def test_it_is_gone_after_a_day_or_when_it_is_deleted(account: Account) -> None:

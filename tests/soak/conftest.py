@@ -20,7 +20,7 @@ T = TypeVar("T")
 class Size:
     kills: int
     every_stage: bool  # so many kills in each stage of a call; else in all
-    examples: int  # of requests, for each operation
+    examples: int  # of requests, for each operation, of each kind
     bodies: int  # of raw HTTP
     rpc_bodies: int  # of JSON-RPC
     slow_clients: int
@@ -37,7 +37,7 @@ class Size:
 SMALL = Size(
     kills=1,
     every_stage=False,
-    examples=3,
+    examples=4,
     bodies=160,
     rpc_bodies=600,
     slow_clients=200,

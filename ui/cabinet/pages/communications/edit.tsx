@@ -44,7 +44,7 @@ export function Edit({ id, item, voices, onChanged, onDone }: EditProps) {
     mutationFn: () =>
       read(
         api.PATCH("/public/v1/communications/{communication_id}/content/{idx}", {
-          params: { path: { communication_id: id, idx: String(item.idx) } },
+          params: { path: { communication_id: id, idx: item.idx } },
           body: { text, ...(label && label !== item.label ? { label } : {}) },
         }),
       ),
