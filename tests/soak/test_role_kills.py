@@ -14,7 +14,7 @@ from itertools import pairwise
 import pytest
 
 from ingest.documents.document_job import recording_workflow_id
-from tests.ingest.test_analyses import MARKS, answer, assert_done_once
+from tests.ingest.test_analyses import MARKS, answer, assert_done_once, told
 from tests.soak.conftest import Size, chosen
 from tests.support.analyses import STAGES, send
 from tests.support.audio import call_clip
@@ -157,5 +157,4 @@ def test_an_analysis_whose_worker_is_killed_at_each_stage_is_done_once(
                 model.forget()
                 model.answers(answer)
             workers.kill(job.executor_id, chance)
-        receiver.wait("/analysed", len(STAGES))
-        assert_done_once(account, communication_id, [each.json for each in receiver.at("/analysed")])
+        assert_done_once(account, communication_id, told(receiver, "/analysed"))
