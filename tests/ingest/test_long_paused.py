@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
@@ -123,7 +124,7 @@ def test_owners_are_told_once_a_week_before_and_then_it_goes(
     sweep_twice(server)
     assert {letter["To"] for letter in mail.letters} == {account.made.tenant.email, second.email}
     assert len(mail.letters) == 2
-    day = f"{now().astimezone() + timedelta(days=7):%d.%m.%Y}"
+    day = f"{now().astimezone(ZoneInfo(account.made.tenant.time_zone)) + timedelta(days=7):%d.%m.%Y}"
     letter = mail.letters[0]
     assert letter["Subject"] == f"Аккаунт «Ромашка» будет удалён {day}"
     assert f"{day} он будет удалён" in letter.get_content()
