@@ -332,7 +332,7 @@ def sweep() -> None:
     before = now() - timedelta(seconds=sender.settings.sweep_s)
     with sender.database.read() as connection:
         due = deliveries.list_due(connection, before=before, after=sender.sweeps.after, limit=rounds.AT_ONCE)
-    sender.sweeps.go_on([(row.next_attempt_at, row.id) for row in due if row.next_attempt_at], rounds.AT_ONCE)
+    sender.sweeps.go_on([(row.next_attempt_at, row.id) for row in due if row.next_attempt_at])
     if not due:
         return
     statuses = sender.jobs.statuses([_job_id(delivery) for delivery in due])

@@ -160,7 +160,7 @@ class CallSweep:
             waiting = transcriptions.list_unfinished(
                 connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
             )
-        self._round.go_on([(task.since, task.id) for task in waiting], rounds.AT_ONCE)
+        self._round.go_on([(task.since, task.id) for task in waiting])
         ids = [task.id for task in waiting]
         statuses = house.jobs.statuses([*ids, *map(fetch_id, ids)])
         for tenant_id, task_id, _ in waiting:

@@ -210,7 +210,7 @@ class EvaluationSweep:
             waiting = evaluations.list_unfinished(
                 connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
             )
-        self._round.go_on([(evaluation.since, evaluation.id) for evaluation in waiting], rounds.AT_ONCE)
+        self._round.go_on([(evaluation.since, evaluation.id) for evaluation in waiting])
         statuses = house.jobs.statuses([evaluation.id for evaluation in waiting])
         for tenant_id, evaluation_id, _ in waiting:
             status = statuses.get(evaluation_id)

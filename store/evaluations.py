@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from store.database import Connection, id_column, is_older, metadata, now, time_column
+from store.database import Connection, id_column, metadata, now, time_column
 from store.ids import new_id
-from store.rounds import Place, Waiting, behind
+from store.rounds import Place, Waiting, list_waiting
 from store.scope import across_tenants
 
 questions = sa.Table(
@@ -227,8 +227,5 @@ def list_unfinished(
 ) -> list[Waiting]:
     """Evaluations that were accepted and have not ended, the longest unchanged first, from behind `after` on."""
     table = evaluations.c
-    query = sa.select(table.tenant_id, table.id, table.updated_at).where(
-        table.status.in_(UNFINISHED), is_older(table.updated_at, older_than_s)
-    )
-    rows = connection.execute(behind(query, table.updated_at, table.id, after, limit))
-    return [Waiting(*row) for row in rows]
+    unfinished = table.status.in_(UNFINISHED)
+    return list_waiting(connection, unfinished, table.updated_at, older_than_s=older_than_s, limit=limit, after=after)

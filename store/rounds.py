@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from store.database import Connection, is_older
+from store.scope import across_tenants
+
 AT_ONCE = 1000
 
 Place = tuple[datetime, str]
@@ -29,9 +32,9 @@ class Round:
     def __init__(self) -> None:
         self.after: Place | None = None
 
-    def go_on(self, looked_at: Sequence[Place], limit: int) -> None:
-        """The places of the rows that a look for `limit` of them behind `after` found."""
-        self.after = looked_at[-1] if len(looked_at) == limit else None
+    def go_on(self, looked_at: Sequence[Place]) -> None:
+        """The places of the rows that a look for `AT_ONCE` of them behind `after` found."""
+        self.after = looked_at[-1] if len(looked_at) == AT_ONCE else None
 
 
 def behind(
@@ -42,3 +45,19 @@ def behind(
         place = sa.tuple_(sa.literal(after[0], at.type), sa.literal(after[1], row_id.type))
         query = query.where(sa.tuple_(at, row_id) > place)
     return query.order_by(at, row_id).limit(limit)
+
+
+@across_tenants("the sweeper starts what a crash left unstarted")
+def list_waiting(
+    connection: Connection,
+    unfinished: sa.ColumnElement[bool],
+    at: sa.Column[datetime],
+    *,
+    older_than_s: float,
+    limit: int,
+    after: Place | None,
+) -> list[Waiting]:
+    """The unfinished rows of the table of `at`, by that time, the oldest first, from behind `after` on."""
+    table = at.table.c
+    query = sa.select(table.tenant_id, table.id, at).where(unfinished, is_older(at, older_than_s))
+    return [Waiting(*row) for row in connection.execute(behind(query, at, table.id, after, limit))]

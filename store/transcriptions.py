@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from store.database import id_column, is_older, metadata, now, time_column
+from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
-from store.rounds import Place, Waiting, behind
+from store.rounds import Place, Waiting, list_waiting
 from store.scope import across_tenants
 
 transcription_tasks = sa.Table(
@@ -158,11 +158,8 @@ def list_unfinished(
 ) -> list[Waiting]:
     """Tasks that were accepted and have not ended, oldest first, from behind `after` on."""
     table = transcription_tasks.c
-    query = sa.select(table.tenant_id, table.id, table.created_at).where(
-        table.status.in_(UNFINISHED), is_older(table.created_at, older_than_s)
-    )
-    rows = connection.execute(behind(query, table.created_at, table.id, after, limit))
-    return [Waiting(*row) for row in rows]
+    unfinished = table.status.in_(UNFINISHED)
+    return list_waiting(connection, unfinished, table.created_at, older_than_s=older_than_s, limit=limit, after=after)
 
 
 @across_tenants("the queue is bounded for all tenants together")

@@ -394,7 +394,7 @@ class DocumentSweep:
             waiting = knowledge.list_unfinished(
                 connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after
             )
-        self._round.go_on([(row.updated_at, row.id) for row in waiting], rounds.AT_ONCE)
+        self._round.go_on([(row.updated_at, row.id) for row in waiting])
         names = {row.id: (recording_workflow_id(row.id, row.run), workflow_id(row.id, row.run)) for row in waiting}
         statuses = house.jobs.statuses([name for both in names.values() for name in both])
         for row in waiting:
