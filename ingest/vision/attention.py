@@ -13,6 +13,9 @@ CONFIRMING_S = 1.2
 """So long each picture is looked at for what was seen for the first time: it counts when it is seen twice."""
 UNSEEN_S = 2.0
 """A longer pause between two pictures counts as so long: models were loaded, or none came."""
+_AT_MOST_S = 0.5
+"""A picture takes no more of the time in which each is looked at: some looks fall into it, even if they had to wait for
+those at other cameras."""
 
 
 class Attention:
@@ -32,8 +35,8 @@ class Attention:
     def looks(self, now_s: float, moves: bool) -> bool:
         """Whether the picture of `now_s` (monotonic) is looked at. `moves`: whether anything does in it."""
         before_s, self._before_s = self._before_s, now_s
-        if before_s is not None and now_s - before_s > UNSEEN_S and self._until_s > before_s:
-            self._until_s += now_s - before_s  # where models had to be loaded, no time has passed in which to look
+        if before_s is not None and self._until_s > before_s:
+            self._until_s += max(0.0, now_s - before_s - _AT_MOST_S)  # in which nobody could look
         is_due = now_s - self._looked_s >= (WATCHFUL_S if self.somebody_there else SELDOM_S)
         if not (moves or now_s < self._until_s or is_due):
             return False

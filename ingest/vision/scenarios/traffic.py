@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ingest.vision.attention import UNSEEN_S
 from ingest.vision.scenarios.findings import EventType, Finding, Tracked
 from ingest.vision.scenarios.queues_left import QueuesLeft, Waiting
 from ingest.vision.zones import Point, Zone, foot_point
@@ -34,7 +35,7 @@ LEFT_QUEUE_AFTER_S = 2.5
 AGAIN_AFTER_S = 5.0
 """So long after somebody was lost within the picture, a track that begins nearby is the same person's."""
 GO_ON_S = 60.0
-"""After so long without anybody who watches, those who wait are others."""
+"""After so long without anybody who watches, those who are there are others."""
 _BORDER = 0.03  # of the picture's width or height: who is as near to its border comes or goes there
 _NEAR, _NEAR_A_SECOND = 0.5, 0.5  # in heights of the person: how far one gets while nobody sees them
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.5, 2.0  # of what it was
@@ -54,6 +55,7 @@ class Waited:
 class _Person:
     last: Tracked
     last_s: float
+    last_clock_s: float
     is_inside_door: bool | None = None  # steadily; None while it is not known
     frames_otherwise: int = 0
     entered: bool = False
@@ -65,7 +67,7 @@ class _Person:
 @dataclass
 class _Queue:
     is_there: bool = False
-    otherwise_since_s: float | None = None
+    otherwise_since_clock_s: float | None = None
     number: int = 0
 
 
@@ -89,9 +91,11 @@ class Traffic:
         self._people: dict[int, _Person] = {}
         self._lost: list[_Person] = []
         self._waits: list[_Wait] = []  # of whom nobody knows yet who goes on with them
-        self._waits_until_s = float("-inf")
+        self._waits_until_clock_s = float("-inf")
         self._numbers = count(1)
         self._last_s: float | None = None
+        # As `Attention` counts: that a look had to wait says nothing of a queue, or of who was lost.
+        self._clock_s = 0.0
         self.heat: npt.NDArray[np.float64] = np.zeros((HEAT_ROWS, HEAT_COLUMNS))
         """Person-seconds in each cell since it was last taken; rows from above."""
         self.waited: dict[str, Waited] = {}
@@ -109,7 +113,7 @@ class Traffic:
                 self._count_wait(wait.zone, wait.last_s - wait.since_s)
             else:
                 self._waits.append(wait)
-        self._waits_until_s = now_s + AGAIN_AFTER_S
+        self._waits_until_clock_s = self._clock_s + AGAIN_AFTER_S
         gone = []
         for name in left.formed:
             number = next(self._numbers)
@@ -138,12 +142,14 @@ class Traffic:
 
     def step(self, now_s: float, people: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
-        lasted = min(1.0, now_s - self._last_s) if self._last_s is not None else 0.0
+        pause_s = now_s - self._last_s if self._last_s is not None else 0.0
+        lasted = min(1.0, pause_s)
+        self._clock_s += pause_s if pause_s > GO_ON_S else min(UNSEEN_S, pause_s)
         self._last_s, self.gone_on = now_s, []
-        findings = self._given_up(now_s)
+        findings = self._given_up()
         for seen in people:
             person = self._people.get(seen.number) or self._begun(seen, now_s)
-            person.last, person.last_s = seen, now_s
+            person.last, person.last_s, person.last_clock_s = seen, now_s, self._clock_s
             place = foot_point(seen.box, *self._size)
             self._warm(place, lasted)
             findings += self._passed(person, seen, place)
@@ -167,7 +173,7 @@ class Traffic:
         """Whether somebody was lost within the picture, and may be found again or have left; or a queue may have formed
         or be gone, which takes some looks to say."""
         return bool(self._lost or self._waits) or any(
-            queue.otherwise_since_s is not None for _, queue in self._queues.values()
+            queue.otherwise_since_clock_s is not None for _, queue in self._queues.values()
         )
 
     def _warm(self, place: Point, seconds: float) -> None:
@@ -204,14 +210,15 @@ class Traffic:
             return self._gone(self._lost.pop(0)) if len(self._lost) > _MOST_LOST else []
         return self._gone(person)
 
-    def _given_up(self, now_s: float) -> list[Finding]:
+    def _given_up(self) -> list[Finding]:
         """Of those lost within the picture who were not found again. Waits with which nobody goes on are over too."""
-        if now_s > self._waits_until_s:
+        if self._clock_s > self._waits_until_clock_s:
             for wait in self._waits:
                 self._count_wait(wait.zone, wait.last_s - wait.since_s)
             self._waits = []
-        gone = [person for person in self._lost if now_s - person.last_s > AGAIN_AFTER_S]
-        self._lost = [person for person in self._lost if now_s - person.last_s <= AGAIN_AFTER_S]
+        again_from_s = self._clock_s - AGAIN_AFTER_S
+        gone = [person for person in self._lost if person.last_clock_s < again_from_s]
+        self._lost = [person for person in self._lost if person.last_clock_s >= again_from_s]
         return [finding for person in gone for finding in self._gone(person)]
 
     def _gone(self, person: _Person) -> list[Finding]:
@@ -230,7 +237,7 @@ class Traffic:
         ]
         near = [each for each in (*self._lost, *missed) if _is_near(each, seen, now_s)]
         if self._is_at_door(seen) or not near:
-            person = _Person(seen, now_s)
+            person = _Person(seen, now_s, self._clock_s)
         else:
             person = min(near, key=lambda each: _distance(each, seen))
             self._lost = [each for each in self._lost if each is not person]
@@ -277,13 +284,13 @@ class Traffic:
             and person.outside_since_s.get(name, now_s) - person.queue_since_s[name] >= _PASSING_S
         ]
         if (len(waiting) >= QUEUE_PEOPLE) == queue.is_there:
-            queue.otherwise_since_s = None
+            queue.otherwise_since_clock_s = None
             return []
-        if queue.otherwise_since_s is None:
-            queue.otherwise_since_s = now_s
-        if now_s - queue.otherwise_since_s < QUEUE_AFTER_S:
+        if queue.otherwise_since_clock_s is None:
+            queue.otherwise_since_clock_s = self._clock_s
+        if self._clock_s - queue.otherwise_since_clock_s < QUEUE_AFTER_S:
             return []
-        queue.is_there, queue.otherwise_since_s = not queue.is_there, None
+        queue.is_there, queue.otherwise_since_clock_s = not queue.is_there, None
         if queue.is_there:
             queue.number = next(self._numbers)
         longest = max((now_s - person.queue_since_s[name] for person in waiting), default=0.0)

@@ -121,6 +121,20 @@ def test_a_queue_is_told_once_though_the_stream_is_taken_over_twice_within_secon
     assert camera.runs(20).count("queue_cleared") == 1
 
 
+@pytest.mark.parametrize("pause_s", [1.5, 8])
+@pytest.mark.parametrize("seen_s", [0.1, 0.3])
+def test_a_queue_is_told_once_though_looks_have_to_wait_after_the_take_over(seen_s: float, pause_s: float) -> None:
+    camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
+    camera.eyes.people = list(QUEUE)
+    assert camera.runs(20).count("queue_formed") == 1
+    camera.taken_over(after_s=6)
+    assert camera.runs(seen_s, moves=False) == []
+    camera.now_s += pause_s  # other cameras' pictures are looked at, models are loaded
+    assert camera.runs(30, moves=False) == []
+    camera.eyes.people = []
+    assert camera.runs(20).count("queue_cleared") == 1
+
+
 def test_a_queue_that_left_a_picture_in_which_nothing_moves_any_more_is_told_of_in_time() -> None:
     camera = Camera("traffic", eyes=Seeing(), zones=[TILL])
     camera.eyes.people = list(QUEUE)

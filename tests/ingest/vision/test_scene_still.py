@@ -110,11 +110,12 @@ def test_what_is_first_seen_when_nothing_moves_any_more_is_told_of_at_once() -> 
     assert sorted(camera.runs(SELDOM_S + 4, moves=False)) == ["plate_read", "zone_intrusion"]
 
 
-def test_what_is_seen_while_a_model_is_loaded_is_looked_at_again_then() -> None:
+@pytest.mark.parametrize("pause_s", [1.5, 8])
+def test_what_is_seen_before_looks_have_to_wait_is_looked_at_again_then(pause_s: float) -> None:
     camera = Camera("lpr", eyes=Seeing("plates"))
     camera.eyes.plate_boxes = [PLATE]
     assert camera.runs(0.1, moves=False) == []
-    camera.now_s += 8
+    camera.now_s += pause_s
     assert camera.runs(1.5, moves=False) == ["plate_read"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -138,6 +139,27 @@ def test_a_queue_is_said_once_when_it_forms_and_once_when_it_is_gone() -> None:
     waited = camera.traffic.waited["till"]
     assert waited.people == 2
     assert waited.seconds / waited.people == pytest.approx(200 * STEP_S, abs=0.2)
+
+
+def test_who_waits_goes_on_waiting_though_looks_have_to_wait_after_the_camera_was_taken_over() -> None:
+    camera = Camera(TILL)
+    waiting = [at(number, 0.6 + number / 10) for number in range(3)]
+    camera.see(*waiting, times=200)
+    assert camera.types.count("queue_formed") == 1
+    left = camera.traffic.left(datetime.now(UTC))
+    after = Camera(TILL)
+    assert after.traffic.go_on(left, after.now_s, gap_s=4) == []
+    after.see()  # tracks begin at the second look
+    after.now_s += 30  # other cameras' pictures are looked at, and models are loaded
+    after.see(*waiting, times=100)
+    assert not {"queue_formed", "queue_cleared"} & set(after.types)
+    after.see(times=2)
+    after.now_s += 30  # nor is a queue gone because two looks far apart missed it
+    after.see(*waiting, times=100)
+    assert not {"queue_formed", "queue_cleared"} & set(after.types)
+    after.see(*(at(number, 0.2) for number in range(3)), times=100)
+    assert (after.types.count("queue_formed"), after.types.count("queue_cleared")) == (0, 1)
+    assert after.traffic.waited["till"].seconds >= 3 * (200 * STEP_S + 4 + 60)
 
 
 def test_a_wait_goes_on_past_a_step_aside_and_a_broken_track() -> None:
