@@ -13,9 +13,9 @@ CONFIRMING_S = 1.2
 """So long each picture is looked at for what was seen for the first time: it counts when it is seen twice."""
 UNSEEN_S = 2.0
 """A longer pause between two pictures counts as so long: models were loaded, or none came."""
-_AT_MOST_S = 0.5
-"""A picture takes no more of the time in which each is looked at: some looks fall into it, even if they had to wait for
-those at other cameras."""
+LOOK_S = 0.5
+"""Where some looks must be taken within a time, each takes no more of it: a camera may send few pictures, and looks at
+others may come first."""
 
 
 class Attention:
@@ -36,7 +36,7 @@ class Attention:
         """Whether the picture of `now_s` (monotonic) is looked at. `moves`: whether anything does in it."""
         before_s, self._before_s = self._before_s, now_s
         if before_s is not None and self._until_s > before_s:
-            self._until_s += max(0.0, now_s - before_s - _AT_MOST_S)  # in which nobody could look
+            self._until_s += max(0.0, now_s - before_s - LOOK_S)
         is_due = now_s - self._looked_s >= (WATCHFUL_S if self.somebody_there else SELDOM_S)
         if not (moves or now_s < self._until_s or is_due):
             return False

@@ -8,14 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 
-from ingest.vision.attention import UNSEEN_S
+from ingest.vision.attention import LOOK_S, UNSEEN_S
 from ingest.vision.scenarios import barcodes, fire, plates
 from ingest.vision.scenarios.findings import Box, EventType, Finding, Tracked, overlap
 
 GOOD_FOR = timedelta(seconds=60)
 """A report that is older tells nothing of who is there now."""
 _AT_FIRST = timedelta(seconds=15)
-_UNSEEN = timedelta(seconds=UNSEEN_S)
+_LOOK, _UNSEEN = timedelta(seconds=LOOK_S), timedelta(seconds=UNSEEN_S)
 _AWAY: Mapping[str, timedelta] = {
     "plate_read": timedelta(seconds=plates.AWAY_S),
     "container_read": timedelta(seconds=plates.AWAY_S),
@@ -24,6 +24,8 @@ _AWAY: Mapping[str, timedelta] = {
     "smoke": timedelta(seconds=fire.GONE_AFTER_S),
 }
 """Unseen for longer, it comes back as another event; all else is forgotten with its track, and after `GOOD_FOR`."""
+_READ_LATE = ("plate_read", "container_read")
+"""Told when they have been read, whose turn may come late: how long that takes is no time in which they were away."""
 _SAME_FROM = 0.2
 _AT_ONCE = timedelta(seconds=3)
 _MOVED: Mapping[str, timedelta] = {
@@ -67,7 +69,7 @@ class Remembered:
         self._before = _parsed(before, now)
         self._made_at = now
         self._began_at: datetime | None = None
-        self._blind = timedelta(0)  # since then, while a look waited for a model or no picture came
+        self._blind = timedelta(0)  # since then, while a look waited for others or for a model, or no picture came
         self._up_to = now
 
     def note(self, finding: Finding, at: datetime) -> Said | None:
@@ -102,10 +104,13 @@ class Remembered:
         if self._began_at is None:
             self._began_at = at
         else:
-            self._blind += max(timedelta(0), at - self._up_to - _UNSEEN)
+            self._blind += self._waited(at, _LOOK)
+            for entry in self._open.values():
+                entry.seen_at += self._unwatched(entry, at)
         self._up_to = at
         self._before = [said for said in self._before if not self._is_over(said, at)]
-        self._open = {key: entry for key, entry in self._open.items() if at - entry.seen_at <= _away(entry.said)}
+        # For longer than it counts: what came back in time may be told so late.
+        self._open = {key: entry for key, entry in self._open.items() if at - entry.seen_at <= GOOD_FOR}
 
     def rest(self, at: datetime) -> None:
         """Nothing has moved up to then, so nobody looked: what was there still is, and this time is not counted."""
@@ -116,30 +121,42 @@ class Remembered:
     def exported(self, now: datetime, uncounted: Collection[int] = ()) -> str:
         """With what the worker before said and nobody has seen yet, since this one's time may be short too.
         `uncounted`: people who entered and are none of the visitors yet."""
-        rows = [
-            replace(
-                entry.said,
-                unseen_s=max(0.0, (now - entry.seen_at).total_seconds()),
-                is_counted=entry.said.type != "person_entered" or entry.number not in uncounted,
-            )
-            for entry in self._open.values()
-            if now - entry.seen_at <= _away(entry.said)
-        ]
-        since_s = self._since(now).total_seconds()
+        rows = []
+        for entry in self._open.values():
+            unseen = max(timedelta(0), now - entry.seen_at - self._unwatched(entry, now))
+            if unseen <= _away(entry.said):
+                is_counted = entry.said.type != "person_entered" or entry.number not in uncounted
+                rows.append(replace(entry.said, unseen_s=unseen.total_seconds(), is_counted=is_counted))
         rows += [
-            replace(said, unseen_s=said.unseen_s + since_s) for said in self._before if not self._is_over(said, now)
+            replace(said, unseen_s=self._unseen(said, now).total_seconds())
+            for said in self._before
+            if not self._is_over(said, now)
         ]
         return json.dumps({"at": now.isoformat(), "said": [asdict(row) for row in rows[:_MOST]]})
 
     def _since(self, at: datetime) -> timedelta:
-        return timedelta(0) if self._began_at is None else max(timedelta(0), at - self._began_at - self._blind)
+        if self._began_at is None:
+            return timedelta(0)
+        return max(timedelta(0), at - self._began_at - self._blind - self._waited(at, _LOOK))
+
+    def _unwatched(self, entry: _Open, at: datetime) -> timedelta:
+        """Of the time up to a look at `at`, what is none in which it was away; tracks end by a clock of their own."""
+        return self._waited(at, _UNSEEN) if entry.said.type in _AWAY else timedelta(0)
+
+    def _waited(self, at: datetime, longer_than: timedelta) -> timedelta:
+        """For a look at `at`."""
+        return max(timedelta(0), at - self._up_to - longer_than)
+
+    def _unseen(self, said: Said, at: datetime) -> timedelta:
+        """Nobody looked between the two workers: that time is not one in which it was unseen."""
+        since = timedelta(0) if said.type in _READ_LATE else self._since(at)
+        return timedelta(seconds=said.unseen_s) + since
 
     def _is_over(self, said: Said, at: datetime) -> bool:
-        """Nobody looked between the two workers: that time is not one in which it was unseen."""
-        since = self._since(at)
         if at - self._made_at > GOOD_FOR:  # pictures came, and none could be looked at
             return True
-        return since > _AT_FIRST or timedelta(seconds=said.unseen_s) + since > _away(said)
+        is_settled = said.type not in _READ_LATE and self._since(at) > _AT_FIRST
+        return is_settled or self._unseen(said, at) > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:
         """The nearest of those in the same zone, if it may be any of them: codes, plates and fires do not walk."""

@@ -111,6 +111,7 @@ class Scene:
         if not self._attention.looks(now_s, moves or has_news):
             for tracker in (self._people, self._vehicles, self._plate_tracks):
                 tracker.rest(now_s)
+            self._fire.rest(now_s)
             self._remembered.rest(frame.seen_at)
             return
         self._looked_s, self.seen = now_s, []
@@ -268,8 +269,11 @@ class Scene:
             findings += self._traffic.go_on(left, now_s, (frame.seen_at - left.at).total_seconds())
         findings += self._traffic.step(now_s, people, ended)
         self._counted_at = frame.seen_at
-        for finding in self._traffic.gone_on:
+        for before, finding in self._traffic.gone_on:
             self._remembered.note(finding, frame.seen_at)
+            if before in self._entered and finding.number:
+                self._entered.discard(before)
+                self._entered.add(finding.number)
         if self._traffic.wants_looks:
             self._attention.stay(now_s, SEARCHING_S)
         return findings
@@ -308,8 +312,8 @@ class Scene:
             if visit is not None and number in self._entered:
                 self._new_visitors.append(visit.visitor)
                 self._entered.discard(number)
+        self._entered = {number for number in self._entered if self._traffic.may_go_on(number)}
         for number in ended:
-            self._entered.discard(number)
             self._looks.pop(number, None)
 
     def _at_poses(self, image: Pixels, people: Sequence[Tracked], ended: Sequence[int], now_s: float) -> list[Finding]:

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from ingest.vision.attention import LOOK_S, UNSEEN_S
 from ingest.vision.scenarios.findings import Box, Finding
 
 Grey = npt.NDArray[np.uint8]
@@ -29,7 +30,8 @@ WINDOW_S = 2.5
 SEEN_FOR_S = 1.8
 SEEN_SHARE = 0.5
 LEAST_LOOKS = 5
-"""In so many of the looks at a place, over so long, must it be seen there; looks at least so many."""
+"""In so many of the looks at a place, over so long, must it be seen there; looks at least so many, however long they
+take."""
 GONE_AFTER_S = 30.0
 """What was said of a place is not said again until nothing was seen there for so long."""
 LIVELY: dict[Kind, float] = {"fire": 3.0, "smoke": 1.5}
@@ -59,8 +61,10 @@ class _Place:
     began_s: float
     seen_s: float
     number: int
+    unseen_s: float = 0.0  # of the time in which somebody looked
     looks: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=128))  # time, score or 0
     judged_s: float = float("-inf")  # since when
+    judged_clock_s: float = float("-inf")
     said: bool = False
 
 
@@ -77,24 +81,28 @@ class Fire:
         self._pictures: deque[tuple[float, Grey]] = deque(maxlen=_MOST_PICTURES)
         self._places: list[_Place] = []
         self._number = 0
-        self._now_s = 0.0
+        self._now_s: float | None = None
+        self._clock_s = 0.0  # a look adds no more than `LOOK_S`, so that few are enough where few are taken
 
     def step(self, now_s: float, boxes: Sequence[Burning], grey: Grey) -> list[Finding]:
         """What a frame at `now_s` (monotonic) tells; a frame that no detector looked at is not given. `grey`: the frame
         made small, like `Frame.thumbnail`: h x w; a change of its size begins anew."""
         if self._pictures and self._pictures[-1][1].shape != grey.shape:
             self._pictures.clear()
-        if not self._pictures or now_s - self._pictures[-1][0] >= _PATCH_EVERY_S:
-            self._pictures.append((now_s, grey))
-        while now_s - self._pictures[0][0] > WINDOW_S:
-            self._pictures.popleft()
-        self._look(now_s, boxes)
+        pause_s = 0.0 if self._now_s is None else now_s - self._now_s
         self._now_s = now_s
+        self._clock_s = clock_s = self._clock_s + min(LOOK_S, pause_s)
+        if not self._pictures or clock_s - self._pictures[-1][0] >= _PATCH_EVERY_S:
+            self._pictures.append((clock_s, grey))
+        while clock_s - self._pictures[0][0] > WINDOW_S:
+            self._pictures.popleft()
+        self._look(now_s, pause_s, boxes)
         findings = []
         for place in self._places:
-            scores = _scores(place, now_s)
+            scores = _scores(place, clock_s)
             share = len(scores) / max(1, len(place.looks))
-            is_steady = len(place.looks) >= LEAST_LOOKS and now_s - place.began_s >= SEEN_FOR_S and share >= SEEN_SHARE
+            lasted_s = clock_s - place.began_s
+            is_steady = len(place.looks) >= LEAST_LOOKS and lasted_s >= SEEN_FOR_S and share >= SEEN_SHARE
             if place.said or not is_steady or max(scores) < SURE_CONFIDENCE:
                 continue
             change = self._change(place.box)
@@ -107,20 +115,26 @@ class Fire:
             findings.append(Finding(place.kind, _subject(place), confidence, place.box, details=details))
         return findings
 
+    def rest(self, now_s: float) -> None:
+        """Nothing has moved up to then, so nobody looked: what is judged lives, and is not left over from before."""
+        if self._now_s is not None:
+            self._clock_s += now_s - self._now_s
+        self._now_s = now_s
+
     @property
     def wants_looks(self) -> bool:
         """Whether a place is being judged, or one that was told was not seen in the last frame."""
-        now_s = self._now_s
         return any(
-            place.seen_s < now_s if place.said else now_s - place.judged_s <= JUDGED_FOR_S for place in self._places
+            place.seen_s < self._clock_s if place.said else self._clock_s - place.judged_clock_s <= JUDGED_FOR_S
+            for place in self._places
         )
 
     @property
     def present(self) -> list[str]:
         """The subjects of what was told and was seen in the last frame."""
-        return [_subject(place) for place in self._places if place.said and place.seen_s == self._now_s]
+        return [_subject(place) for place in self._places if place.said and place.seen_s == self._clock_s]
 
-    def _look(self, now_s: float, boxes: Sequence[Burning]) -> None:
+    def _look(self, now_s: float, pause_s: float, boxes: Sequence[Burning]) -> None:
         """Notes at each place whether something was seen there; makes new places and forgets old ones."""
         scores: dict[int, float] = {}
         for each in sorted(boxes, key=lambda each: -each.confidence):
@@ -131,18 +145,20 @@ class Fire:
                 if len(self._places) >= MOST_PLACES:
                     continue
                 self._number += 1
-                place = _Place(each.kind, each.box, now_s, now_s, self._number)
+                place = _Place(each.kind, each.box, self._clock_s, self._clock_s, self._number)
                 self._places.append(place)
             if place.number not in scores:
                 scores[place.number] = each.confidence
-                place.box, place.seen_s = _towards(place.box, each.box), now_s
+                place.box, place.seen_s = _towards(place.box, each.box), self._clock_s
                 if each.confidence >= SURE_CONFIDENCE and now_s - place.judged_s > JUDGED_AGAIN_S:
-                    place.judged_s = now_s
+                    place.judged_s, place.judged_clock_s = now_s, self._clock_s
         for place in self._places:
-            place.looks.append((now_s, scores.get(place.number, 0.0)))
-        self._places = [
-            place for place in self._places if now_s - place.seen_s <= (GONE_AFTER_S if place.said else WINDOW_S)
-        ]
+            place.looks.append((self._clock_s, scores.get(place.number, 0.0)))
+            place.unseen_s = 0.0 if place.number in scores else place.unseen_s + min(UNSEEN_S, pause_s)
+        self._places = [place for place in self._places if not self._is_gone(place)]
+
+    def _is_gone(self, place: _Place) -> bool:
+        return place.unseen_s > GONE_AFTER_S if place.said else self._clock_s - place.seen_s > WINDOW_S
 
     def _change(self, box: Box) -> float:
         """How lively a place is in the last pictures, in grey levels; 0 where it cannot be told."""
@@ -171,9 +187,9 @@ def liveliness(patches: npt.NDArray[np.uint8]) -> float:
     return float(np.sqrt(by_pixel[: max(1, len(by_pixel) // 4)].mean()))
 
 
-def _scores(place: _Place, now_s: float) -> list[float]:
+def _scores(place: _Place, clock_s: float) -> list[float]:
     """Of the looks of the window in which something was seen there; forgets earlier ones."""
-    while place.looks and now_s - place.looks[0][0] > WINDOW_S:
+    while place.looks and clock_s - place.looks[0][0] > WINDOW_S:
         place.looks.popleft()
     return [score for _, score in place.looks if score > 0]
 

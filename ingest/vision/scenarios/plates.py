@@ -16,6 +16,8 @@ from ingest.vision.scenarios.plate_votes import Votes
 
 AWAY_S = 10.0
 """A plate that was out of view for longer comes back as a new visit."""
+_KEPT_S = 60.0
+"""So long a visit is remembered: that a plate came back in time is known once it is read, whose turn may come late."""
 SETTLED_VOTES = 3
 SETTLED_SHARE = 0.75
 GOOD_ENOUGH = 0.5
@@ -62,6 +64,8 @@ class Plates:
     def __init__(self) -> None:
         self._tracks: dict[tuple[int, _Kind], _Track] = {}
         self._visits: dict[tuple[_Kind, str], _Visit] = {}
+        self._began_s: dict[int, float] = {}  # when a track was in view first
+        self._now_s = 0.0
         self._told = 0
         self.present: list[str] = []
         """The subjects of what was told and is in the last frame."""
@@ -80,10 +84,12 @@ class Plates:
     def step(self, now_s: float, tracked: Sequence[Tracked], ended: Sequence[int]) -> list[Finding]:
         """What a frame at `now_s` tells, by a monotonic clock that runs while somebody looks. `tracked`: what is in it;
         `ended`: tracks that the tracker has given up, of which nothing more will be read."""
+        self._now_s = now_s
         self._forget(now_s)
         self.present = []
         findings: list[Finding] = []
         for thing in tracked:
+            self._began_s.setdefault(thing.number, now_s)
             for kind in _KINDS:
                 track = self._tracks.get((thing.number, kind))
                 if track is not None:
@@ -94,6 +100,7 @@ class Plates:
                 track = self._tracks.pop((number, kind), None)
                 if track is not None:
                     findings += self._tell(now_s, kind, track)
+            self._began_s.pop(number, None)
         return findings
 
     def is_told(self, number: int, kind: _Kind = "plate") -> bool:
@@ -109,7 +116,10 @@ class Plates:
     @property
     def misses_some(self) -> bool:
         """Whether what was told is out of view, and not for so long that it would come back as a new visit."""
-        return any(visit.subject not in self.present for visit in self._visits.values())
+        return any(
+            visit.subject not in self.present and self._now_s - visit.seen_s <= AWAY_S
+            for visit in self._visits.values()
+        )
 
     def _settled(self, now_s: float, kind: _Kind, track: _Track) -> list[Finding]:
         if track.told is not None:
@@ -129,7 +139,10 @@ class Plates:
         if surest is None or surest.confidence * agreed.confidence < GOOD_ENOUGH:
             return []
         track.told = agreed.text
-        was_here = (kind, agreed.text) in self._visits
+        visit = self._visits.get((kind, agreed.text))
+        was_here = visit is not None and self._began_s.get(track.last.number, now_s) - visit.seen_s <= AWAY_S
+        if not was_here:
+            self._visits.pop((kind, agreed.text), None)
         self._seen(now_s, kind, agreed.text)
         if was_here:
             return []
@@ -158,10 +171,12 @@ class Plates:
         self.present.append(visit.subject)
 
     def _forget(self, now_s: float) -> None:
-        for key in [key for key, visit in self._visits.items() if now_s - visit.seen_s > AWAY_S]:
+        for key in [key for key, visit in self._visits.items() if now_s - visit.seen_s > _KEPT_S]:
             del self._visits[key]
         while len(self._tracks) > _MOST_TRACKS:
             del self._tracks[next(iter(self._tracks))]
+        while len(self._began_s) > _MOST_TRACKS:
+            del self._began_s[next(iter(self._began_s))]
 
 
 def _vote(track: _Track, reading: PlateReading) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,11 @@ class Waited:
     seconds: float = 0.0
 
 
+class _Moment(NamedTuple):
+    now_s: float
+    clock_s: float
+
+
 @dataclass
 class _Person:
     last: Tracked
@@ -61,7 +66,12 @@ class _Person:
     entered: bool = False
     door: str | None = None
     queue_since_s: dict[str, float] = field(default_factory=dict)
-    outside_since_s: dict[str, float] = field(default_factory=dict)  # of a queue's zone, for who may come back to it
+    outside_since: dict[str, _Moment] = field(default_factory=dict)  # of a queue's zone, for who may come back to it
+
+    def last_in_s(self, zone: str) -> float:
+        """When they were last seen in a queue's zone."""
+        outside = self.outside_since.get(zone)
+        return self.last_s if outside is None else outside.now_s
 
 
 @dataclass
@@ -100,8 +110,8 @@ class Traffic:
         """Person-seconds in each cell since it was last taken; rows from above."""
         self.waited: dict[str, Waited] = {}
         """By the zone, since it was last taken."""
-        self.gone_on: list[Finding] = []
-        """Of the last step: who entered, as it was told before, under the new number of their track."""
+        self.gone_on: list[tuple[int, Finding]] = []
+        """Of the last step: who entered, the number that they had, and what was told with their new one."""
 
     def go_on(self, left: QueuesLeft, now_s: float, gap_s: float) -> list[Finding]:
         """With what the worker before left, `gap_s` ago: before the first step, which is at `now_s`. Who stands in a
@@ -129,9 +139,7 @@ class Traffic:
         """For the worker after this one. `at`: when the last step was."""
         now_s = self._last_s or 0.0
         waits = [
-            _Wait(
-                name, since_s, person.outside_since_s.get(name, person.last_s), foot_point(person.last.box, *self._size)
-            )
+            _Wait(name, since_s, person.last_in_s(name), foot_point(person.last.box, *self._size))
             for person in (*self._people.values(), *self._lost)
             for name, since_s in person.queue_since_s.items()
         ]
@@ -145,6 +153,9 @@ class Traffic:
         pause_s = now_s - self._last_s if self._last_s is not None else 0.0
         lasted = min(1.0, pause_s)
         self._clock_s += pause_s if pause_s > GO_ON_S else min(UNSEEN_S, pause_s)
+        if pause_s > GO_ON_S:
+            for _, queue in self._queues.values():
+                queue.otherwise_since_clock_s = None  # others may wait there now, and are not known yet
         self._last_s, self.gone_on = now_s, []
         findings = self._given_up()
         for seen in people:
@@ -157,16 +168,20 @@ class Traffic:
                 if place in zone:
                     if name not in person.queue_since_s:
                         person.queue_since_s[name] = self._waiting_since(name, place, now_s)
-                    person.outside_since_s.pop(name, None)
+                    person.outside_since.pop(name, None)
                 elif name in person.queue_since_s:
-                    since_s = person.outside_since_s.setdefault(name, now_s)
-                    if now_s - since_s >= LEFT_QUEUE_AFTER_S:
-                        self._left_queue(person, name, since_s)
+                    since = person.outside_since.setdefault(name, _Moment(now_s, self._clock_s))
+                    if self._clock_s - since.clock_s >= LEFT_QUEUE_AFTER_S:
+                        self._left_queue(person, name)
         for number in ended:
             findings += self._ended(number)
         for name, (_, queue) in self._queues.items():
             findings += self._queue_changed(name, queue, now_s)
         return findings
+
+    def may_go_on(self, number: int) -> bool:
+        """Whether somebody with that number is there, or was lost and may be found again with another."""
+        return number in self._people or any(person.last.number == number for person in self._lost)
 
     @property
     def wants_looks(self) -> bool:
@@ -223,7 +238,7 @@ class Traffic:
 
     def _gone(self, person: _Person) -> list[Finding]:
         for name in list(person.queue_since_s):
-            self._left_queue(person, name, person.outside_since_s.get(name, person.last_s))
+            self._left_queue(person, name)
         was_steady = person.is_inside_door is not None
         left = person.is_inside_door if self._doors else was_steady
         return [_finding("person_left", person.last, person.door)] if left else []
@@ -243,7 +258,7 @@ class Traffic:
             self._lost = [each for each in self._lost if each is not person]
             self._people.pop(person.last.number, None)
             if person.entered:
-                self.gone_on.append(_finding("person_entered", seen, person.door))
+                self.gone_on.append((person.last.number, _finding("person_entered", seen, person.door)))
         self._people[seen.number] = person
         return person
 
@@ -255,10 +270,9 @@ class Traffic:
         across, down = _BORDER * self._size[0], _BORDER * self._size[1]
         return left < across or top < down or right > self._size[0] - across or bottom > self._size[1] - down
 
-    def _left_queue(self, person: _Person, name: str, now_s: float) -> None:
-        """`now_s`: when they were last in it."""
-        self._count_wait(name, now_s - person.queue_since_s.pop(name))
-        person.outside_since_s.pop(name, None)
+    def _left_queue(self, person: _Person, name: str) -> None:
+        self._count_wait(name, person.last_in_s(name) - person.queue_since_s.pop(name))
+        person.outside_since.pop(name, None)
 
     def _count_wait(self, name: str, seconds: float) -> None:
         if seconds >= _PASSING_S:
@@ -281,7 +295,8 @@ class Traffic:
             person
             for person in self._people.values()
             if name in person.queue_since_s
-            and person.outside_since_s.get(name, now_s) - person.queue_since_s[name] >= _PASSING_S
+            and (person.last_in_s(name) if name in person.outside_since else now_s) - person.queue_since_s[name]
+            >= _PASSING_S
         ]
         if (len(waiting) >= QUEUE_PEOPLE) == queue.is_there:
             queue.otherwise_since_clock_s = None
@@ -304,7 +319,7 @@ def _is_near(lost: _Person, seen: Tracked, now_s: float) -> bool:
     height, height_now = (box[3] - box[1] for box in (lost.last.box, seen.box))
     if not _LEAST_HEIGHT * height <= height_now <= _MOST_HEIGHT * height:
         return False
-    return _distance(lost, seen) <= height * (_NEAR + _NEAR_A_SECOND * (now_s - lost.last_s))
+    return _distance(lost, seen) <= height * (_NEAR + _NEAR_A_SECOND * min(now_s - lost.last_s, AGAIN_AFTER_S))
 
 
 def _distance(lost: _Person, seen: Tracked) -> float:

@@ -320,6 +320,18 @@ def test_a_new_track_of_the_same_car_is_no_new_event_until_it_was_away() -> None
     assert again.number == 4
 
 
+def test_a_car_that_came_back_in_time_is_no_new_event_however_late_its_plate_is_read() -> None:
+    camera = Plates()
+    assert len(drive(camera, *["A123BC77"] * 5, start_s=0.0, number=1)) == 1
+    unread = [""] * 30  # others are read first
+    assert drive(camera, *unread, *["A123BC77"] * 5, start_s=AWAY_S - 1, number=2) == []
+    assert camera.misses_some
+    gone_s = AWAY_S - 1 + 34 / 5 + AWAY_S + 1
+    assert step(camera, gone_s, [], {}, []) == []
+    assert not camera.misses_some
+    assert len(drive(camera, *unread, *["A123BC77"] * 5, start_s=gone_s, number=3)) == 1
+
+
 def test_a_car_that_stays_in_view_is_not_away() -> None:
     camera = Plates()
     found = [finding for place in range(300) for finding in step(camera, place / 5, [car()], {1: [plate()]}, [])]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from ingest.vision.scenarios.findings import Box, Finding, Tracked
-from ingest.vision.scenarios.fire import GONE_AFTER_S, SURE_CONFIDENCE, Burning, Fire, liveliness
+from ingest.vision.scenarios.fire import GONE_AFTER_S, LEAST_LOOKS, SURE_CONFIDENCE, Burning, Fire, liveliness
 from ingest.vision.scenarios.intrusion import AGAIN_AFTER_S, STEADY_S, Intrusion
 from ingest.vision.zones import Zone
 
@@ -149,14 +149,15 @@ def watch(
     box: Callable[[int], Box] = lambda number: FLAME,
     fire: Fire | None = None,
     begins: int = 0,
+    every_s: float = STEP_S,
 ) -> list[Finding]:
-    """`seen`: the detector's score in each frame, 0 for nothing."""
+    """`seen`: the detector's score in each frame, 0 for nothing. `every_s`: between two of them."""
     fire = fire or Fire(WIDTH, HEIGHT)
     found: list[Finding] = []
-    for number in range(begins, begins + round(seconds / STEP_S)):
+    for number in range(begins, begins + round(seconds / every_s)):
         score = seen(number)
         boxes = [Burning(kind, box(number), score)] if score else []  # type: ignore[arg-type]
-        found += fire.step(50 + number * STEP_S, boxes, grey(number))
+        found += fire.step(50 + number * every_s, boxes, grey(number))
     return found
 
 
@@ -169,12 +170,36 @@ def test_what_burns_is_said_once_with_its_place(kind: str, grey: Callable[[int],
     assert found[0].confidence == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("every_s", [0.7, 1.0, 3.0])
+def test_a_fire_is_told_of_by_a_camera_that_sends_few_pictures_too(every_s: float) -> None:
+    fire = Fire(WIDTH, HEIGHT)
+    assert len(watch(flickering, fire=fire, seconds=LEAST_LOOKS * every_s, every_s=every_s)) == 1
+    assert watch(flickering, fire=fire, begins=LEAST_LOOKS, seconds=100 * every_s, every_s=every_s) == []
+    assert watch(flickering, seen=lambda number: 0.5 * (number % 4 == 0), seconds=60, every_s=every_s) == []
+
+
+def test_a_fire_is_not_told_again_because_the_first_look_after_a_long_pause_missed_it() -> None:
+    fire = Fire(WIDTH, HEIGHT)
+    assert len(watch(flickering, fire=fire, seconds=5)) == 1
+    begins = round((5 + 2 * GONE_AFTER_S) / STEP_S)
+    assert watch(flickering, fire=fire, begins=begins, seen=lambda number: 0.5 * (number > begins)) == []
+
+
+def test_what_was_left_of_looks_before_nothing_moved_is_no_sign_of_a_fire() -> None:
+    fire = Fire(WIDTH, HEIGHT)
+    for number in range(0, 4000, 100):  # a look at a still picture every ten seconds
+        fire.rest(50 + (number - 1) * STEP_S)
+        box = Burning("fire", FLAME, 0.5)
+        assert fire.step(50 + number * STEP_S, [box], flickering(number)) == [], "the light of another hour"
+
+
 @pytest.mark.parametrize("grey", [still, noisy, blinking, shaking])
 @pytest.mark.parametrize("kind", ["fire", "smoke"])
+@pytest.mark.parametrize("every_s", [STEP_S, 1.0])
 def test_a_poster_a_lamp_that_blinks_and_a_camera_that_shakes_are_no_fire(
-    kind: str, grey: Callable[[int], Grey]
+    kind: str, grey: Callable[[int], Grey], every_s: float
 ) -> None:
-    assert watch(grey, kind, seconds=20) == []
+    assert watch(grey, kind, seconds=200 * every_s, every_s=every_s) == []
 
 
 def test_flames_may_be_missed_now_and_then_but_not_mostly_and_once_must_be_sure() -> None:

@@ -39,6 +39,29 @@ def test_who_walks_on_while_nobody_looks_is_not_told_again_and_who_comes_then_is
     assert sorted(camera.runs(4)) == ["person_entered", "zone_intrusion"], "three where two were"
 
 
+@pytest.mark.parametrize("every_s", [1.2, 3.0])
+def test_who_walks_on_while_nobody_looks_is_not_told_again_though_looks_are_few(every_s: float) -> None:
+    camera = Camera("traffic", "safety", eyes=Seeing(), zones=[VAULT])
+    camera.eyes.people = [SOMEBODY]
+    assert sorted(camera.runs(5)) == ["person_entered", "zone_intrusion"]
+    camera.taken_over(after_s=20)
+    camera.eyes.people = [(500, 120, 560, 320)]
+    for _ in range(10):
+        assert camera.runs(0.1) == []
+        camera.now_s += every_s - 0.1
+
+
+def test_who_entered_is_counted_though_their_track_goes_on_under_another_number() -> None:
+    camera = Camera("traffic", eyes=Seeing("people"))
+    camera.eyes.people = [(100, 100, 150, 190)]
+    assert camera.runs(0.5) == ["person_entered"]
+    assert camera.visitors == []
+    camera.now_s += 8  # the detector is started again
+    camera.eyes.people = [(190, 100, 240, 190)]
+    assert camera.runs(10) == []
+    assert len(camera.visitors) == 1
+
+
 def test_who_left_a_picture_in_which_nothing_moves_any_more_is_told_of_at_once() -> None:
     camera = Camera("traffic", eyes=Seeing())
     camera.eyes.people = [AT_THE_BORDER]
@@ -467,11 +490,41 @@ def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> Non
         first.tick(later(second))
     assert known(first.exported(later(3600)), later(3630)), "seen all the time, until the worker died"
     assert not known(first.exported(later(3600)), later(3700)), "long ago"
-    assert not known(first.exported(later(3615)), later(3616)), "carried away while the first was still there"
+    assert known(first.exported(later(3660)), later(3661)), "the camera sent no pictures"
     second_worker = Remembered(first.exported(later(3600)), later(3601), 640, 360)
     second_worker.tick(later(3601))
-    assert known(second_worker.exported(later(3605)), later(3606)), "the second had no time to read it"
-    assert not known(second_worker.exported(later(3613)), later(3614)), "the second did not see it any more"
+    assert known(second_worker.exported(later(3620)), later(3621)), "the second had no time to read it"
+    for worker in (first, second_worker):
+        for half_seconds in range(2, 30):
+            worker.tick(later(3601 + half_seconds / 2))
+    assert not known(first.exported(later(3615)), later(3616)), "carried away while the first was still there"
+    assert not known(second_worker.exported(later(3615)), later(3616)), "the second did not see it any more"
+
+
+def test_what_is_there_after_a_pause_is_remembered_though_the_first_look_missed_it() -> None:
+    first = Remembered(None, BEGIN, 640, 360)
+    at = BEGIN + timedelta(seconds=12)
+    first.note(code("PALLET-1"), BEGIN)
+    first.tick(at)  # no pictures came meanwhile
+    first.see(("barcode_read",), [code("PALLET-1").subject], at + timedelta(seconds=0.3))
+    later = at + timedelta(seconds=1)
+    first.tick(later)
+    assert Remembered(first.exported(later), later, 640, 360).note(code("PALLET-1"), later) is not None
+
+
+def plate(text: str) -> Finding:
+    return Finding("plate_read", f"{text}:1", 0.9, PLATE, details={"text": text})
+
+
+def test_plates_that_stand_there_are_not_told_again_after_a_take_over_however_late_they_are_read() -> None:
+    first = Remembered(None, BEGIN, 640, 360)
+    for number in range(20):
+        first.note(plate(f"A{number:03}BC77"), BEGIN)
+    second = Remembered(first.exported(BEGIN), BEGIN, 640, 360)
+    for number in range(20):
+        at = BEGIN + timedelta(seconds=2 * number + 3)
+        assert second.note(plate(f"A{number:03}BC77"), at) is not None
+    assert second.note(plate("A000BC78"), BEGIN + timedelta(seconds=50)) is None
 
 
 def test_what_was_told_is_remembered_for_as_long_as_nothing_moves() -> None:

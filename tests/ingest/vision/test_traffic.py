@@ -110,9 +110,22 @@ def test_a_track_that_goes_on_under_another_number_before_it_is_given_up_is_one_
     camera.see(at(1, 0.5), times=20)
     camera.see(times=10)
     camera.see(at(2, 0.55), times=10)
-    assert [each.number for each in camera.traffic.gone_on] == []
+    assert camera.traffic.gone_on == []
     camera.see(at(2, 0.55), ended=[1], times=100)
     assert camera.types == ["person_entered"]
+
+
+def test_who_is_seen_far_away_after_a_pause_is_another_than_who_was_lost_before() -> None:
+    camera = Camera()
+    camera.see(at(1, 0.2), times=20)
+    camera.see(ended=[1])
+    camera.now_s += 30  # no pictures came
+    camera.see(at(2, 0.9), times=60)
+    assert sorted((each.type, each.number) for each in camera.found) == [
+        ("person_entered", 1),
+        ("person_entered", 2),
+        ("person_left", 1),
+    ]
 
 
 def test_who_comes_out_of_the_door_is_another_than_who_was_lost_beside_it() -> None:
@@ -178,6 +191,18 @@ def test_a_wait_goes_on_past_a_step_aside_and_a_broken_track() -> None:
     camera.see(ended=[3])
     camera.see(times=round(AGAIN_AFTER_S / STEP_S) + 1)
     assert (waited.people, waited.seconds) == (2, pytest.approx(441 * STEP_S, abs=0.3)), "up to when they were seen"
+
+
+def test_a_box_that_trembles_before_a_pause_and_after_it_ends_no_wait() -> None:
+    camera = Camera(TILL)
+    camera.see(at(1, 0.7), times=100)
+    camera.see(at(1, 0.45))
+    camera.now_s += 8  # no pictures came
+    camera.see(at(1, 0.45))
+    camera.see(at(1, 0.7), times=20)
+    camera.see(at(1, 0.3), times=40)
+    waited = camera.traffic.waited["till"]
+    assert (waited.people, waited.seconds) == (1, pytest.approx(8 + 122 * STEP_S, abs=0.2))
 
 
 def test_who_only_crosses_a_queues_zone_did_not_wait() -> None:
