@@ -246,7 +246,13 @@ class Jobs:
         """DBOS's status of each workflow that is known."""
         if not workflow_ids:  # DBOS takes an empty list for any workflow
             return {}
-        self._begin_changed_again()  # else whoever asks takes them for ended
+        found = self._statuses(workflow_ids)
+        if badly := [each for each, status in found.items() if status in ENDED_BADLY]:
+            self._begin_changed_again()  # else whoever asks takes them for ended
+            found |= self._statuses(badly)
+        return found
+
+    def _statuses(self, workflow_ids: list[str]) -> dict[str, str]:
         found = DBOS.list_workflows(workflow_ids=workflow_ids, load_input=False, load_output=False)
         return {status.workflow_id: status.status for status in found}
 

@@ -34,7 +34,7 @@ _LOOK_S = 5.0
 _END_S = 10.0
 _PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 _WELL_AFTER_S = 60.0
-_START_S = 60.0
+_START_S = 180.0
 _LEAST_PATIENCE_S = 15.0  # a turn of the worker's may wait for streams that end, and for the database
 
 
@@ -49,7 +49,7 @@ class CameraSupervisor:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._worker_id = ""
-        self._silent_after_s = 0.0
+        self._silent_after_s = self._looked_s = 0.0
         self._thread = threading.Thread(target=self._supervise, name="camera supervisor", daemon=True)
 
     def start(self) -> None:
@@ -107,14 +107,15 @@ class CameraSupervisor:
 
     def _is_silent(self) -> bool:
         """Whether the worker has not said for two leases that it is alive, though it could. Its streams are others' by
-        then, where there are others."""
+        then, where there are others. Where this process stood still itself, so may have the worker."""
         lease_s, now_s = self._settings.camera_lease_s, time.monotonic()
+        stood_still, self._looked_s = now_s - self._looked_s > 2 * _LOOK_S, now_s
         try:
             with self._database.read() as connection:
                 is_heard = camera_streams.is_heard(connection, self._worker_id, seen_within_s=lease_s)
         except ParleyError:
             is_heard = True  # where we cannot read, it cannot write
-        if is_heard:
+        if is_heard or stood_still:
             self._silent_after_s = now_s + max(lease_s, _LEAST_PATIENCE_S)
         return now_s > self._silent_after_s
 
@@ -133,7 +134,8 @@ class CameraSupervisor:
             )
         self._socket = ours
         self._worker_id = new_id()
-        self._silent_after_s = time.monotonic() + max(_START_S, 2 * self._settings.camera_lease_s)
+        self._looked_s = time.monotonic()
+        self._silent_after_s = self._looked_s + max(_START_S, 2 * self._settings.camera_lease_s)
         send(ours, pickle.dumps((self._worker_id, self._settings)))
         arguments = (ours, self._process)
         threading.Thread(target=self._listen, args=arguments, name="camera worker's words", daemon=True).start()

@@ -149,7 +149,8 @@ class Worker:
         # All at once: the leases of the others do not wait for each in turn.
         for stream_id in ended:
             self._watches[stream_id].stop()
-        ends_s = time.monotonic() + _END_S
+        # Nor do they run out while one waits that looks at a picture.
+        ends_s = time.monotonic() + min(_END_S, self._lease_s / 4)
         for stream_id in ended:
             self._watches.pop(stream_id).join(max(0.0, ends_s - time.monotonic()))
         for stream_id, stream in wanted.items():

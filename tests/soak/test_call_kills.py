@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.soak.conftest import Size, chosen
+from tests.soak.conftest import SMALL, Size, chosen
 from tests.support.audio import call_clip
 from tests.support.calls import RECORDING, Calls, can_diarize, wait_until
 from tests.support.job_steps import JobSteps, Stage
@@ -26,6 +26,7 @@ from tests.support.server import RunningServer
 pytestmark = [pytest.mark.soak, pytest.mark.models]
 
 CLIP_S = 20
+TRIES = 5
 SILENCE_S = 30 * 60  # decoded for most of a second
 LONG_RECORDING = "/long.wav"
 STEPS = {"fetch_call", "hand_over_call", "prepare_call", "recognise_part", "store_call", "finish_call"}
@@ -86,6 +87,11 @@ def succeeded(calls: Calls, task_id: str) -> dict[str, Any]:
     return found
 
 
+def rounds(size: Size) -> range:
+    """How often a stage is tried at most until a kill hits it: a few kills may all miss, many do not."""
+    return range(TRIES if size is SMALL else 1)
+
+
 def assert_hit(hits: Counter[str], aimed: list[Stage], say: Callable[[str], None]) -> None:
     """A stage may be over before the kill, but not most of those that take their time."""
     say(f"{hits.total()} of {len(aimed)} kills hit a call: {dict(hits)}")
@@ -106,13 +112,16 @@ def test_a_call_ends_once_at_whatever_stage_the_server_is_killed(
     aimed = chosen(stages, size, chance)
     hits: Counter[str] = Counter()
     for stage in aimed:
-        task_id = calls.start()
-        if steps.wait_for(task_id, stage):
-            time.sleep(chance.uniform(0, stage.took_s))
-        call_server.kill()
-        if (number := steps.at(task_id)) is not None and number < len(stages):
-            hits[stages[number].name] += 1
-        call_server.start()
+        for _ in rounds(size):
+            task_id = calls.start()
+            if steps.wait_for(task_id, stage):
+                time.sleep(chance.uniform(0, stage.took_s))
+            call_server.kill()
+            number = steps.at(task_id)
+            call_server.start()
+            if number is not None and number < len(stages):
+                hits[stages[number].name] += 1
+                break
     assert_hit(hits, aimed, say)
     calls.assert_each_was_done_once(steps)
 
@@ -131,14 +140,16 @@ def test_a_call_ends_once_at_whatever_stage_its_children_are_killed(
     aimed = chosen([stage for stage in stages if stage.name in IN_CHILDREN], size, chance)
     hits: Counter[str] = Counter()
     for stage in aimed:
-        task_id = calls.start()
-        if steps.wait_for(task_id, stage):
-            time.sleep(chance.uniform(0, stage.took_s))
-        killed = call_server.kill_children()
-        number = steps.at(task_id)
-        if killed and number is not None and number < len(stages) and stages[number].name in IN_CHILDREN:
-            hits[stages[number].name] += 1
-        succeeded(calls, task_id)
+        for _ in rounds(size):
+            task_id = calls.start()
+            if steps.wait_for(task_id, stage):
+                time.sleep(chance.uniform(0, stage.took_s))
+            killed = call_server.kill_children()
+            number = steps.at(task_id)
+            succeeded(calls, task_id)
+            if killed and number is not None and number < len(stages) and stages[number].name in IN_CHILDREN:
+                hits[stages[number].name] += 1
+                break
     assert_hit(hits, aimed, say)
     calls.assert_each_was_done_once(steps)
 
@@ -162,10 +173,13 @@ def test_a_kill_while_a_lost_recording_is_decoded_again_costs_no_word(
     call_server.kill()
     assert steps.at(task_id) == recognition.number, "it was recognised before the kill"
     whole_bytes = decoded_bytes(folder)
-    shutil.rmtree(folder)
-    call_server.start()
-    wait_until(lambda: decoded_bytes(folder) > 0, pause_s=0.005)
-    call_server.kill()
+    for _ in range(TRIES):
+        shutil.rmtree(folder)
+        call_server.start()
+        wait_until(lambda: decoded_bytes(folder) > 0, pause_s=0.005)
+        call_server.kill()
+        if 0 < decoded_bytes(folder) < whole_bytes:
+            break
     assert 0 < decoded_bytes(folder) < whole_bytes, "it was decoded before the kill"
     assert steps.at(task_id) == recognition.number
     call_server.start()

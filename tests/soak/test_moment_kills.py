@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -98,13 +98,19 @@ def hooked(server: RunningServer, receiver: Receiver) -> Account:
     return account
 
 
-def ids_of(receiver: Receiver, subject: str) -> dict[tuple[str, str], set[str]]:
-    """Under what ids each event of each subject came, once all that comes has come."""
+def assert_each_came_once(receiver: Receiver, subject: str, expected: Iterable[tuple[str, str]]) -> None:
+    """Of events and what they are about: that they come, each under one id, and nothing else."""
+
+    def came() -> dict[tuple[str, str], set[str]]:
+        ids: dict[tuple[str, str], set[str]] = {}
+        for each in receiver.at(HOOK):
+            ids.setdefault((each.json["event"], each.json[subject]), set()).add(each.id)
+        return ids
+
+    wanted = set(expected)
+    wait_until(lambda: came().keys() >= wanted)
     time.sleep(SETTLED_S)
-    came: dict[tuple[str, str], set[str]] = {}
-    for each in receiver.at(HOOK):
-        came.setdefault((each.json["event"], each.json[subject]), set()).add(each.id)
-    return came
+    assert {key: len(ids) for key, ids in came().items()} == dict.fromkeys(wanted, 1)
 
 
 def test_a_document_is_done_and_told_of_once(
@@ -114,15 +120,12 @@ def test_a_document_is_done_and_told_of_once(
     documents = Documents(account)
     kill_at(chosen(OF_A_DOCUMENT, size, chance), server, halts, documents.add, account.finished_document)
     documents.assert_each_is_there_once()
-    ids = ids_of(receiver, "document_id")
-    assert {key: len(found) for key, found in ids.items()} == {("kb.completed", each): 1 for each in documents.words}
+    assert_each_came_once(receiver, "document_id", [("kb.completed", each) for each in documents.words])
 
 
 def assert_told_once(receiver: Receiver, sent: Sequence[str]) -> None:
-    ids = ids_of(receiver, "communication_id")
-    assert {key: len(found) for key, found in ids.items()} == {
-        (f"{stage}.completed", each): 1 for each in sent for stage in STAGES
-    }
+    events = [(f"{stage}.completed", each) for each in sent for stage in STAGES]
+    assert_each_came_once(receiver, "communication_id", events)
 
 
 def test_an_analysis_is_done_told_of_and_charged_once(

@@ -21,7 +21,7 @@ from tests.support.server import free_port
 pytestmark = pytest.mark.soak
 
 ROOT = Path(__file__).parents[2]
-BUILD_S, START_S = 900.0, 60.0
+BUILD_S, START_S, STOP_S = 900.0, 180.0, 120.0
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def serving(installed: Path, data: Path) -> Iterator[str]:
         "PARLEY_LLM_MODEL": "none",
         "LANG": os.environ.get("LANG", "C.UTF-8"),
     }
-    subprocess.run(["parley", "migrate", "--quiet"], env=environment, cwd=data, check=True, timeout=60)
+    subprocess.run(["parley", "migrate", "--quiet"], env=environment, cwd=data, check=True, timeout=START_S)
     with (data / "log").open("wb") as log:
         process = subprocess.Popen(["parley", "serve"], env=environment, cwd=data, stdout=log, stderr=log)
     try:
@@ -74,7 +74,7 @@ def serving(installed: Path, data: Path) -> Iterator[str]:
             time.sleep(0.2)
         yield f"http://127.0.0.1:{port}"
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(STOP_S) == 0
     finally:
         process.kill()
         process.wait()

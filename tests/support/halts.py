@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from tests.support.server import JOB_S
+
 _LOCK = 7101
-_WAIT_S = 120.0
 _FUNCTION = f"""
 CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -70,7 +71,7 @@ class Halts:
 
     def wait(self) -> None:
         """Until somebody is at the moment."""
-        deadline = time.monotonic() + _WAIT_S
+        deadline = time.monotonic() + JOB_S
         waiting = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = {_LOCK} AND NOT granted"
         while not self._execute(waiting).scalar_one():
             assert time.monotonic() < deadline, "nobody came to the moment"

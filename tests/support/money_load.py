@@ -124,9 +124,9 @@ class Load:
 
     def _wait_until_settled(self) -> None:
         """Documents are indexed and their events delivered."""
-        deadline = time.monotonic() + SETTLE_S
         for document_id in self.documents:
             assert self._account.finished_document(document_id)["status"] == "success"
+        deadline = time.monotonic() + SETTLE_S
         while {received.json["document_id"] for received in self._receiver.at(HOOK)} < set(self.documents):
             assert time.monotonic() < deadline, "events are missing"
             time.sleep(0.1)

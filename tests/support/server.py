@@ -30,8 +30,9 @@ from store.settings import Settings
 from tests.support.migrated import migrated_sqlite
 from tests.support.network import Host
 
-START_S = 60.0
-JOB_S = 240.0
+START_S = 180.0
+STOP_S = 120.0
+JOB_S = 480.0
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
@@ -144,7 +145,7 @@ class RunningServer:
             self.process.send_signal(number)
             self.process.send_signal(signal.SIGCONT)  # one that rests hears nothing
         try:
-            return self.process.wait(timeout=30)
+            return self.process.wait(timeout=STOP_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError(f"the server did not stop:\n{self.log()[-4000:]}") from None
