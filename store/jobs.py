@@ -248,7 +248,8 @@ class Jobs:
             return {}
         found = self._statuses(workflow_ids)
         if badly := [each for each, status in found.items() if status in ENDED_BADLY]:
-            self._begin_changed_again()  # else whoever asks takes them for ended
+            # Else whoever asks takes them for ended. Before the look, it would pass over what ends in between.
+            self._begin_changed_again()
             found |= self._statuses(badly)
         return found
 

@@ -25,7 +25,7 @@ _AWAY: Mapping[str, timedelta] = {
 }
 """Unseen for longer, it comes back as another event; all else is forgotten with its track, and after `GOOD_FOR`."""
 _READ_LATE = ("plate_read", "container_read")
-"""Told when they have been read, whose turn may come late: how long that takes is no time in which they were away."""
+"""Told when they have been read, whose turn may come late: that they were away is known only then."""
 _SAME_FROM = 0.2
 _AT_ONCE = timedelta(seconds=3)
 _MOVED: Mapping[str, timedelta] = {
@@ -75,7 +75,8 @@ class Remembered:
     def note(self, finding: Finding, at: datetime) -> Said | None:
         """Notes a finding. What the worker before had said of it already, each once; None where it is news."""
         self.tick(at)
-        is_same = (said for said in self._before if _is_same(said, finding, self._relative(finding.box)))
+        box = self._relative(finding.box)
+        is_same = (said for said in self._before if _is_same(said, finding, box) and self._is_back(said, finding, at))
         before = next(is_same, None) or self._moved(finding, at)
         if before is not None:
             self._before.remove(before)
@@ -106,7 +107,7 @@ class Remembered:
         else:
             self._blind += self._waited(at, _LOOK)
             for entry in self._open.values():
-                entry.seen_at += self._unwatched(entry, at)
+                entry.seen_at = min(at, entry.seen_at + self._unwatched(entry, at))
         self._up_to = at
         self._before = [said for said in self._before if not self._is_over(said, at)]
         # For longer than it counts: what came back in time may be told so late.
@@ -130,7 +131,7 @@ class Remembered:
         rows += [
             replace(said, unseen_s=self._unseen(said, now).total_seconds())
             for said in self._before
-            if not self._is_over(said, now)
+            if not self._is_over(said, now) and self._unseen(said, now) <= _away(said)
         ]
         return json.dumps({"at": now.isoformat(), "said": [asdict(row) for row in rows[:_MOST]]})
 
@@ -140,8 +141,10 @@ class Remembered:
         return max(timedelta(0), at - self._began_at - self._blind - self._waited(at, _LOOK))
 
     def _unwatched(self, entry: _Open, at: datetime) -> timedelta:
-        """Of the time up to a look at `at`, what is none in which it was away; tracks end by a clock of their own."""
-        return self._waited(at, _UNSEEN) if entry.said.type in _AWAY else timedelta(0)
+        """Of the time up to a look at `at`, what is none in which it was away; tracks end by a clock of their own, and
+        after a long time it is something else."""
+        waited = self._waited(at, _UNSEEN)
+        return waited if entry.said.type in _AWAY and waited <= GOOD_FOR else timedelta(0)
 
     def _waited(self, at: datetime, longer_than: timedelta) -> timedelta:
         """For a look at `at`."""
@@ -149,14 +152,18 @@ class Remembered:
 
     def _unseen(self, said: Said, at: datetime) -> timedelta:
         """Nobody looked between the two workers: that time is not one in which it was unseen."""
-        since = timedelta(0) if said.type in _READ_LATE else self._since(at)
-        return timedelta(seconds=said.unseen_s) + since
+        return timedelta(seconds=said.unseen_s) + self._since(at)
+
+    def _is_back(self, said: Said, finding: Finding, at: datetime) -> bool:
+        """Whether it came into view in time, of what was read late."""
+        return self._unseen(said, at) - timedelta(seconds=finding.in_view_s) <= _away(said)
 
     def _is_over(self, said: Said, at: datetime) -> bool:
         if at - self._made_at > GOOD_FOR:  # pictures came, and none could be looked at
             return True
-        is_settled = said.type not in _READ_LATE and self._since(at) > _AT_FIRST
-        return is_settled or self._unseen(said, at) > _away(said)
+        if said.type in _READ_LATE:
+            return False
+        return self._since(at) > _AT_FIRST or self._unseen(said, at) > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:
         """The nearest of those in the same zone, if it may be any of them: codes, plates and fires do not walk."""
@@ -171,7 +178,7 @@ class Remembered:
         if finding.type in ("person_left", "queue_formed", "queue_cleared"):
             return
         if len(self._open) >= _MOST:
-            del self._open[next(iter(self._open))]
+            del self._open[min(self._open, key=lambda each: self._open[each].seen_at)]
         number = None if finding.type in _AWAY else finding.number
         said = Said(finding.type, finding.zone, _text(finding), self._relative(finding.box))
         self._open[finding.type, finding.subject] = _Open(said, number, at)

@@ -49,7 +49,7 @@ class CameraSupervisor:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._worker_id = ""
-        self._silent_after_s = self._looked_s = 0.0
+        self._silent_after_s, self._looked_s = 0.0, time.monotonic()
         self._thread = threading.Thread(target=self._supervise, name="camera supervisor", daemon=True)
 
     def start(self) -> None:
@@ -115,8 +115,11 @@ class CameraSupervisor:
                 is_heard = camera_streams.is_heard(connection, self._worker_id, seen_within_s=lease_s)
         except ParleyError:
             is_heard = True  # where we cannot read, it cannot write
-        if is_heard or stood_still:
-            self._silent_after_s = now_s + max(lease_s, _LEAST_PATIENCE_S)
+        patient_until_s = now_s + max(lease_s, _LEAST_PATIENCE_S)
+        if is_heard:
+            self._silent_after_s = patient_until_s
+        elif stood_still:  # of the time for its start nothing is taken
+            self._silent_after_s = max(self._silent_after_s, patient_until_s)
         return now_s > self._silent_after_s
 
     def _begin(self) -> None:

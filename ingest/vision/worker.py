@@ -150,7 +150,7 @@ class Worker:
         for stream_id in ended:
             self._watches[stream_id].stop()
         # Nor do they run out while one waits that looks at a picture.
-        ends_s = time.monotonic() + min(_END_S, self._lease_s / 4)
+        ends_s = time.monotonic() + min(_END_S, self._lease_s / 2)
         for stream_id in ended:
             self._watches.pop(stream_id).join(max(0.0, ends_s - time.monotonic()))
         for stream_id, stream in wanted.items():

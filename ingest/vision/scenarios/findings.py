@@ -40,7 +40,8 @@ class Tracked:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """An event to be. `subject` tells it from others of its type in the stream, so that it becomes one event only;
-    `details` go into the event's metadata."""
+    `details` go into the event's metadata. `in_view_s`: since when it was in view as it was told of, for what is told
+    when it has been read."""
 
     type: EventType
     subject: str
@@ -49,6 +50,7 @@ class Finding:
     number: int | None = None
     zone: str | None = None
     details: Mapping[str, str | int | float] = field(default_factory=dict)
+    in_view_s: float = 0.0
 
 
 def object_of(number: int) -> Literal["person", "vehicle"]:

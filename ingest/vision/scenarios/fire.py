@@ -38,6 +38,8 @@ LIVELY: dict[Kind, float] = {"fire": 3.0, "smoke": 1.5}
 """Least change, in grey levels (root mean square over the liveliest quarter of a place)."""
 JUDGED_FOR_S, JUDGED_AGAIN_S = 3.0, 60.0
 """So long a place wants to be looked at, and again after so long: a lamp that was no fire may be one later."""
+OTHERS_AFTER_S = 60.0
+"""After so long without anybody who looked, what burns is another fire."""
 MOST_PLACES = 16
 _PATCH_EVERY_S = 0.09
 _MOST_PICTURES = 24
@@ -58,8 +60,8 @@ class Burning:
 class _Place:
     kind: Kind
     box: Box
-    began_s: float
-    seen_s: float
+    began_clock_s: float
+    seen_clock_s: float
     number: int
     unseen_s: float = 0.0  # of the time in which somebody looked
     looks: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=128))  # time, score or 0
@@ -91,6 +93,9 @@ class Fire:
             self._pictures.clear()
         pause_s = 0.0 if self._now_s is None else now_s - self._now_s
         self._now_s = now_s
+        if pause_s > OTHERS_AFTER_S:
+            self._places.clear()
+            self._pictures.clear()
         self._clock_s = clock_s = self._clock_s + min(LOOK_S, pause_s)
         if not self._pictures or clock_s - self._pictures[-1][0] >= _PATCH_EVERY_S:
             self._pictures.append((clock_s, grey))
@@ -101,7 +106,7 @@ class Fire:
         for place in self._places:
             scores = _scores(place, clock_s)
             share = len(scores) / max(1, len(place.looks))
-            lasted_s = clock_s - place.began_s
+            lasted_s = clock_s - place.began_clock_s
             is_steady = len(place.looks) >= LEAST_LOOKS and lasted_s >= SEEN_FOR_S and share >= SEEN_SHARE
             if place.said or not is_steady or max(scores) < SURE_CONFIDENCE:
                 continue
@@ -125,14 +130,14 @@ class Fire:
     def wants_looks(self) -> bool:
         """Whether a place is being judged, or one that was told was not seen in the last frame."""
         return any(
-            place.seen_s < self._clock_s if place.said else self._clock_s - place.judged_clock_s <= JUDGED_FOR_S
+            place.seen_clock_s < self._clock_s if place.said else self._clock_s - place.judged_clock_s <= JUDGED_FOR_S
             for place in self._places
         )
 
     @property
     def present(self) -> list[str]:
         """The subjects of what was told and was seen in the last frame."""
-        return [_subject(place) for place in self._places if place.said and place.seen_s == self._clock_s]
+        return [_subject(place) for place in self._places if place.said and place.seen_clock_s == self._clock_s]
 
     def _look(self, now_s: float, pause_s: float, boxes: Sequence[Burning]) -> None:
         """Notes at each place whether something was seen there; makes new places and forgets old ones."""
@@ -149,7 +154,7 @@ class Fire:
                 self._places.append(place)
             if place.number not in scores:
                 scores[place.number] = each.confidence
-                place.box, place.seen_s = _towards(place.box, each.box), self._clock_s
+                place.box, place.seen_clock_s = _towards(place.box, each.box), self._clock_s
                 if each.confidence >= SURE_CONFIDENCE and now_s - place.judged_s > JUDGED_AGAIN_S:
                     place.judged_s, place.judged_clock_s = now_s, self._clock_s
         for place in self._places:
@@ -158,7 +163,7 @@ class Fire:
         self._places = [place for place in self._places if not self._is_gone(place)]
 
     def _is_gone(self, place: _Place) -> bool:
-        return place.unseen_s > GONE_AFTER_S if place.said else self._clock_s - place.seen_s > WINDOW_S
+        return place.unseen_s > GONE_AFTER_S if place.said else self._clock_s - place.seen_clock_s > WINDOW_S
 
     def _change(self, box: Box) -> float:
         """How lively a place is in the last pictures, in grey levels; 0 where it cannot be told."""

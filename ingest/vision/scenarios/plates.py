@@ -139,8 +139,8 @@ class Plates:
         if surest is None or surest.confidence * agreed.confidence < GOOD_ENOUGH:
             return []
         track.told = agreed.text
-        visit = self._visits.get((kind, agreed.text))
-        was_here = visit is not None and self._began_s.get(track.last.number, now_s) - visit.seen_s <= AWAY_S
+        visit, began_s = self._visits.get((kind, agreed.text)), self._began_s.get(track.last.number, now_s)
+        was_here = visit is not None and began_s - visit.seen_s <= AWAY_S
         if not was_here:
             self._visits.pop((kind, agreed.text), None)
         self._seen(now_s, kind, agreed.text)
@@ -159,6 +159,7 @@ class Plates:
                 track.last.box,
                 track.last.number,
                 details=details,
+                in_view_s=now_s - began_s,
             )
         ]
 

@@ -51,9 +51,11 @@ class Waited:
     seconds: float = 0.0
 
 
-class _Moment(NamedTuple):
-    now_s: float
-    clock_s: float
+class _Outside(NamedTuple):
+    """Of a queue's zone: when they were last seen in it, and on the clock of looks when they were first out of it."""
+
+    last_in_s: float
+    since_clock_s: float
 
 
 @dataclass
@@ -66,12 +68,12 @@ class _Person:
     entered: bool = False
     door: str | None = None
     queue_since_s: dict[str, float] = field(default_factory=dict)
-    outside_since: dict[str, _Moment] = field(default_factory=dict)  # of a queue's zone, for who may come back to it
+    outside: dict[str, _Outside] = field(default_factory=dict)  # of a queue's zone, for who may come back to it
 
     def last_in_s(self, zone: str) -> float:
         """When they were last seen in a queue's zone."""
-        outside = self.outside_since.get(zone)
-        return self.last_s if outside is None else outside.now_s
+        outside = self.outside.get(zone)
+        return self.last_s if outside is None else outside.last_in_s
 
 
 @dataclass
@@ -160,6 +162,7 @@ class Traffic:
         findings = self._given_up()
         for seen in people:
             person = self._people.get(seen.number) or self._begun(seen, now_s)
+            before_s = person.last_s
             person.last, person.last_s, person.last_clock_s = seen, now_s, self._clock_s
             place = foot_point(seen.box, *self._size)
             self._warm(place, lasted)
@@ -168,10 +171,10 @@ class Traffic:
                 if place in zone:
                     if name not in person.queue_since_s:
                         person.queue_since_s[name] = self._waiting_since(name, place, now_s)
-                    person.outside_since.pop(name, None)
+                    person.outside.pop(name, None)
                 elif name in person.queue_since_s:
-                    since = person.outside_since.setdefault(name, _Moment(now_s, self._clock_s))
-                    if self._clock_s - since.clock_s >= LEFT_QUEUE_AFTER_S:
+                    since = person.outside.setdefault(name, _Outside(before_s, self._clock_s))
+                    if self._clock_s - since.since_clock_s >= LEFT_QUEUE_AFTER_S:
                         self._left_queue(person, name)
         for number in ended:
             findings += self._ended(number)
@@ -250,7 +253,10 @@ class Traffic:
             for each in self._people.values()
             if now_s - each.last_s >= _MISSED_S and not self._is_at_door(each.last)
         ]
-        near = [each for each in (*self._lost, *missed) if _is_near(each, seen, now_s)]
+        # Who was lost is looked for where they may be within that time, however long nobody looked.
+        unseen_s = [(each, min(now_s - each.last_s, AGAIN_AFTER_S)) for each in self._lost]
+        unseen_s += [(each, now_s - each.last_s) for each in missed]
+        near = [each for each, seconds in unseen_s if _is_near(each, seen, seconds)]
         if self._is_at_door(seen) or not near:
             person = _Person(seen, now_s, self._clock_s)
         else:
@@ -272,7 +278,7 @@ class Traffic:
 
     def _left_queue(self, person: _Person, name: str) -> None:
         self._count_wait(name, person.last_in_s(name) - person.queue_since_s.pop(name))
-        person.outside_since.pop(name, None)
+        person.outside.pop(name, None)
 
     def _count_wait(self, name: str, seconds: float) -> None:
         if seconds >= _PASSING_S:
@@ -295,8 +301,8 @@ class Traffic:
             person
             for person in self._people.values()
             if name in person.queue_since_s
-            and (person.last_in_s(name) if name in person.outside_since else now_s) - person.queue_since_s[name]
-            >= _PASSING_S
+            and (person.outside[name].last_in_s if name in person.outside else now_s)
+            >= person.queue_since_s[name] + _PASSING_S
         ]
         if (len(waiting) >= QUEUE_PEOPLE) == queue.is_there:
             queue.otherwise_since_clock_s = None
@@ -315,11 +321,11 @@ class Traffic:
         return [Finding(kind, f"{name}:{queue.number}", confidence, zone=name, details=details)]
 
 
-def _is_near(lost: _Person, seen: Tracked, now_s: float) -> bool:
+def _is_near(lost: _Person, seen: Tracked, unseen_s: float) -> bool:
     height, height_now = (box[3] - box[1] for box in (lost.last.box, seen.box))
     if not _LEAST_HEIGHT * height <= height_now <= _MOST_HEIGHT * height:
         return False
-    return _distance(lost, seen) <= height * (_NEAR + _NEAR_A_SECOND * min(now_s - lost.last_s, AGAIN_AFTER_S))
+    return _distance(lost, seen) <= height * (_NEAR + _NEAR_A_SECOND * unseen_s)
 
 
 def _distance(lost: _Person, seen: Tracked) -> float:

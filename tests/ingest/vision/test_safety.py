@@ -178,10 +178,18 @@ def test_a_fire_is_told_of_by_a_camera_that_sends_few_pictures_too(every_s: floa
     assert watch(flickering, seen=lambda number: 0.5 * (number % 4 == 0), seconds=60, every_s=every_s) == []
 
 
+def test_what_burns_after_hours_without_a_look_is_another_fire_and_has_to_be_looked_at_anew() -> None:
+    fire = Fire(WIDTH, HEIGHT)
+    assert watch(flickering, fire=fire, seconds=(LEAST_LOOKS - 1) * 0.5, every_s=0.5) == []
+    assert watch(flickering, fire=fire, begins=20_000, seconds=0.5, every_s=0.5) == [], "one look, hours later"
+    assert len(watch(flickering, fire=fire, begins=20_001, seconds=5, every_s=0.5)) == 1
+    assert len(watch(flickering, fire=fire, begins=60_000, seconds=5, every_s=0.5)) == 1
+
+
 def test_a_fire_is_not_told_again_because_the_first_look_after_a_long_pause_missed_it() -> None:
     fire = Fire(WIDTH, HEIGHT)
     assert len(watch(flickering, fire=fire, seconds=5)) == 1
-    begins = round((5 + 2 * GONE_AFTER_S) / STEP_S)
+    begins = round((5 + GONE_AFTER_S + 10) / STEP_S)
     assert watch(flickering, fire=fire, begins=begins, seen=lambda number: 0.5 * (number > begins)) == []
 
 

@@ -512,8 +512,29 @@ def test_what_is_there_after_a_pause_is_remembered_though_the_first_look_missed_
     assert Remembered(first.exported(later), later, 640, 360).note(code("PALLET-1"), later) is not None
 
 
-def plate(text: str) -> Finding:
-    return Finding("plate_read", f"{text}:1", 0.9, PLATE, details={"text": text})
+def test_a_code_that_was_seen_after_a_pause_is_away_from_then_on() -> None:
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(code("PALLET-1"), BEGIN)
+    for second in range(48, 73):  # no pictures came before, and it was carried away after the first
+        at = BEGIN + timedelta(seconds=second)
+        if second == 48:
+            first.see(("barcode_read",), [code("PALLET-1").subject], at)
+        first.tick(at)
+    assert Remembered(first.exported(at), at, 640, 360).note(code("PALLET-1"), at) is None
+
+
+def test_what_stands_there_is_not_forgotten_for_what_passes() -> None:
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(code("PALLET-1"), BEGIN)
+    for number in range(1000):
+        at = BEGIN + timedelta(seconds=number / 20)
+        first.note(code(f"PARCEL-{number}"), at)
+        first.see(("barcode_read",), [code("PALLET-1").subject], at)
+    assert Remembered(first.exported(at), at, 640, 360).note(code("PALLET-1"), at) is not None
+
+
+def plate(text: str, in_view_s: float = 0.0) -> Finding:
+    return Finding("plate_read", f"{text}:1", 0.9, PLATE, details={"text": text}, in_view_s=in_view_s)
 
 
 def test_plates_that_stand_there_are_not_told_again_after_a_take_over_however_late_they_are_read() -> None:
@@ -521,10 +542,15 @@ def test_plates_that_stand_there_are_not_told_again_after_a_take_over_however_la
     for number in range(20):
         first.note(plate(f"A{number:03}BC77"), BEGIN)
     second = Remembered(first.exported(BEGIN), BEGIN, 640, 360)
-    for number in range(20):
-        at = BEGIN + timedelta(seconds=2 * number + 3)
-        assert second.note(plate(f"A{number:03}BC77"), at) is not None
-    assert second.note(plate("A000BC78"), BEGIN + timedelta(seconds=50)) is None
+    for tenths in range(450):
+        at = BEGIN + timedelta(seconds=tenths / 10)
+        second.tick(at)
+        if tenths % 20 == 10 and tenths < 380:
+            assert second.note(plate(f"A{tenths // 20:03}BC77", in_view_s=tenths / 10), at) is not None
+    assert second.note(plate("A019BC77", in_view_s=2.0), at) is None, "it drove away, and has come back"
+    assert second.note(plate("A000BC78", in_view_s=45.0), at) is None
+    third = Remembered(second.exported(at), at, 640, 360)
+    assert third.note(plate("A018BC77"), at) is not None, "the second told of it, as far as the third knows"
 
 
 def test_what_was_told_is_remembered_for_as_long_as_nothing_moves() -> None:

@@ -203,6 +203,20 @@ def test_a_box_that_trembles_before_a_pause_and_after_it_ends_no_wait() -> None:
     camera.see(at(1, 0.3), times=40)
     waited = camera.traffic.waited["till"]
     assert (waited.people, waited.seconds) == (1, pytest.approx(8 + 122 * STEP_S, abs=0.2))
+    camera.see(at(1, 0.7), times=100)
+    camera.now_s += 8
+    camera.see(at(1, 0.3), times=40)
+    assert waited.people == 2
+    assert waited.seconds == pytest.approx(8 + 222 * STEP_S, abs=0.4), "up to when they were seen in it"
+
+
+def test_who_was_there_before_a_pause_may_have_walked_far_in_it() -> None:
+    camera = Camera()
+    camera.see(at(1, 0.2), times=20)
+    camera.now_s += 8  # the detector is started again
+    camera.see(at(2, 0.55), times=20)
+    camera.see(at(2, 0.55), ended=[1], times=100)
+    assert camera.types == ["person_entered"]
 
 
 def test_who_only_crosses_a_queues_zone_did_not_wait() -> None:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -121,6 +122,33 @@ def test_a_database_that_does_not_answer_is_no_sign_that_the_worker_hangs(
             meanwhile.setattr(running.database, "read", down)
             assert not supervisor._is_silent()
         assert not supervisor._is_silent(), "it has its time to say so again"
+    finally:
+        running.close()
+
+
+def test_a_supervisor_that_stood_still_itself_gives_the_worker_its_time_and_takes_none_of_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = time.monotonic()
+    running = RunningServer(tmp_path)
+    try:
+        supervisor = CameraSupervisor(running.settings, running.database)
+        monkeypatch.setattr("ingest.vision.supervisor.time", SimpleNamespace(monotonic=lambda: now_s))
+        assert supervisor._is_silent()
+        now_s += 3600
+        assert not supervisor._is_silent(), "an hour in which nothing ran"
+        now_s += 5
+        assert not supervisor._is_silent()
+        for _ in range(10):
+            now_s += 5
+            silent = supervisor._is_silent()
+        assert silent
+        supervisor._silent_after_s = now_s + 180  # it begins
+        now_s += 20
+        assert not supervisor._is_silent()
+        for _ in range(10):
+            now_s += 5
+            assert not supervisor._is_silent(), "a start takes longer than that"
     finally:
         running.close()
 
