@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -231,6 +231,8 @@ class Loader:
     def __init__(self, url: str, api_key: str, progress: Progress) -> None:
         self._http = httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {api_key}"}, timeout=120)
         self._progress = progress
+        self.today = date.min
+        """In the company's zone, of the load: what is sent after midnight is dated as all else."""
 
     def load(self, company: dict[str, Any]) -> dict[str, str]:
         """The ids of the spaces by their keys. It loads once."""
@@ -240,6 +242,7 @@ class Loader:
     def _load(self, company: dict[str, Any]) -> dict[str, str]:
         spaces = self._spaces(company["space"])
         zone = ZoneInfo(company["time_zone"])
+        self.today = datetime.now(zone).date()
         self._name_company(company)
         calls = {each["title"]: self._upload_call(each, zone) for each in company["call"]}
         texts = {each["record_id"]: self._send_conversation(each, zone) for each in company["conversation"]}
@@ -286,7 +289,7 @@ class Loader:
         known = self._http.get(there)
         if known.status_code == 200 and known.json()["transcription_status"] != "error":
             return there
-        day = datetime.now(zone).date() - timedelta(days=call["days_ago"])
+        day = self.today - timedelta(days=call["days_ago"])
         source = FOLDER / "calls" / call["file"]
         people = [{name: value for name, value in person.items() if name != "label"} for person in call["speaker"]]
         answer = self._json(
@@ -306,7 +309,7 @@ class Loader:
 
     def _send_conversation(self, conversation: dict[str, Any], zone: ZoneInfo) -> str:
         """The path to ask about a chat, a mail or a meeting that comes in as text; sent again it is the same one."""
-        day = datetime.now(zone).date() - timedelta(days=conversation["days_ago"])
+        day = self.today - timedelta(days=conversation["days_ago"])
         begin = datetime.combine(day, conversation["time"], zone)
         there = _details(conversation)
         if self._http.get(there).status_code == 200:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
@@ -79,7 +80,8 @@ def read_export_file(call: Call[NoInput, NoInput]) -> Response:
     export = _export(call)
     if export.status != "success" or export.ended_at is None:
         raise Conflict("The archive is not ready.", code="export_not_ready")
-    name = f"parley-export-{export.ended_at:%Y-%m-%d}.zip"
+    made_at = export.ended_at.astimezone(ZoneInfo(call.principal.tenant.time_zone))
+    name = f"parley-export-{made_at:%Y-%m-%d}.zip"
     file = StoredFile(export.id, export.blob_key, "application/zip", name, is_attachment=True)
     answer = send_file(call.services, call.request, file, _unknown())
     # The later parts of a download are the same one.

@@ -17,7 +17,7 @@ class FromScripts(Loader):
     """Sends calls as texts, by their scripts: nothing is recognised, so no word depends on a speech model."""
 
     def _upload_call(self, call: dict[str, Any], zone: ZoneInfo) -> str:
-        begin = datetime.combine(datetime.now(zone).date() - timedelta(days=call["days_ago"]), call["time"], zone)
+        begin = datetime.combine(self.today - timedelta(days=call["days_ago"]), call["time"], zone)
         truth = (FOLDER / "calls" / call["file"]).with_suffix(".truth.json")
         body = {
             "kind": "call",
@@ -39,5 +39,6 @@ def load_company(server: RunningServer) -> tuple[Account, date]:
     company = tomllib.loads((FOLDER / "company.toml").read_text(encoding="utf-8"))
     zone = company["time_zone"]
     account = server.new_client(company["external_id"], name=company["name"], time_zone=zone)
-    FromScripts(server.url, account.made.api_key, Progress(quiet=True)).load(company)
-    return account, datetime.now(ZoneInfo(zone)).date()
+    loader = FromScripts(server.url, account.made.api_key, Progress(quiet=True))
+    loader.load(company)
+    return account, loader.today

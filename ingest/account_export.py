@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import structlog
 
@@ -234,7 +235,8 @@ class _Archive:
                 counts = account_rows.count(self._tenant_id, connection)
             if tenant is None:
                 raise _Withdrawn
-            self._zip.writestr("README.txt", _README.format(name=tenant.name, day=f"{now():%Y-%m-%d}"))
+            today = now().astimezone(ZoneInfo(tenant.time_zone))
+            self._zip.writestr("README.txt", _README.format(name=tenant.name, day=f"{today:%Y-%m-%d}"))
             settings = {name: getattr(tenant, name) for name in tenant.__dataclass_fields__}
             self._zip.writestr("account.json", json.dumps(settings, default=_shown, ensure_ascii=False, indent=2))
             self._write_rows(counts)

@@ -52,8 +52,8 @@ def test_a_limited_operation_says_what_is_left(small_server: RunningServer) -> N
     account = small_server.new_client("limited")
     path = f"/public/v1/chats/{account.chat_id}/messages"
     answers = [account.post(path, json={"text": ""}) for _ in range(2 * CHAT_REQUESTS_PER_MINUTE + 1)]
-    assert answers[-1].status_code == 429
-    assert answers[-1].json()["error"]["code"] == "rate_limit_exceeded"
+    refused = [answer.json()["error"]["code"] for answer in answers if answer.status_code == 429]
+    assert set(refused) == {"rate_limit_exceeded"}  # a new minute may have begun after it
     for answer in answers:
         limit, remaining, reset_s = told(answer)
         assert limit == CHAT_REQUESTS_PER_MINUTE

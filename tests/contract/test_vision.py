@@ -21,7 +21,9 @@ from tests.support.server import Account, RunningServer
 STREAMS, EVENTS = "/vision/v1/streams", "/vision/v1/events"
 TRAFFIC, HEAT = "/vision/v1/analytics/traffic", "/vision/v1/analytics/heatmap"
 CAMERA = {"name": "Door", "rtsp_url": "rtsp://10.255.255.1:8554/door", "scenarios": ["traffic", "safety"]}
-DAY = datetime(2026, 3, 2, tzinfo=UTC)
+DAY = datetime.combine(datetime.now(UTC).date() - timedelta(days=200), datetime.min.time(), UTC)
+"""Long over, and not so long ago that its figures are forgotten."""
+ITS_DATE, NEXT_DATE, DATE_BEFORE = (f"{DAY + timedelta(days=days):%Y-%m-%d}" for days in (0, 1, -1))
 SQUARE = [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]]
 
 
@@ -318,8 +320,8 @@ def test_events_are_filtered(watched: Account) -> None:
     assert {item["stream_name"] for item in watched.get(EVENTS).json()["items"]} == {CAMERA["name"]}
     assert found(stream_id=door) == [second, first]
     assert found(scenario="safety") == [second]
-    assert found(**{"from": "2026-03-02T00:00:00Z", "to": "2026-03-02T02:00:00Z"}) == [second, first]
-    assert found(**{"from": "2026-03-02T00:00:00.001Z"}) == [third, second]
+    assert found(**{"from": f"{ITS_DATE}T00:00:00Z", "to": f"{ITS_DATE}T02:00:00Z"}) == [second, first]
+    assert found(**{"from": f"{ITS_DATE}T00:00:00.001Z"}) == [third, second]
     for query in (
         {"scenario": "weather"},
         {"stream_id": "x"},
@@ -351,7 +353,7 @@ def test_events_are_searched_by_type_and_by_what_was_read(watched: Account) -> N
     assert found(text="mscu1234") == ["MSCU 123456-7"]
     assert found(text="Pallet 0004") == ["PALLET-000417"]
     assert found(text="23BC") == [], "it is how a text begins"
-    assert found(text="A123", **{"from": "2026-03-02T01:00:00Z"}) == ["A123EK199"]
+    assert found(text="A123", **{"from": f"{ITS_DATE}T01:00:00Z"}) == ["A123EK199"]
     assert found(type="fall") == []
     assert len(found(type="plate_read")) == len(texts)
 
@@ -390,10 +392,10 @@ def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
             camera_traffic.add(watched.tenant_id, connection, stream_id, at, entered=hour, waits=waits)
             for visitor in (*visitors, *visitors):
                 camera_traffic.add_visitor(watched.tenant_id, connection, stream_id, at, visitor)
-    query = {"stream_id": stream_id, "from": "2026-03-02", "to": "2026-03-03"}
+    query = {"stream_id": stream_id, "from": ITS_DATE, "to": NEXT_DATE}
     by_hour = watched.get(TRAFFIC, params=query).json()
     assert (by_hour["stream_id"], by_hour["granularity"], len(by_hour["series"])) == (stream_id, "hour", 48)
-    assert by_hour["series"][0]["bucket"] == "2026-03-02T00:00:00.000Z"
+    assert by_hour["series"][0]["bucket"] == f"{ITS_DATE}T00:00:00.000Z"
     told = [(row["unique_visitors"], row["avg_queue_sec"], row["entered"]) for row in by_hour["series"][23:26]]
     assert told == [(1, 15.0, 23), (2, 33.3, 24), (2, 6.7, 25)]
     assert by_hour["series"][22]["queues"] == []
@@ -410,7 +412,7 @@ def test_traffic_by_hours_and_days_of_utc(watched: Account) -> None:
     for name in query:
         answer = watched.get(TRAFFIC, params={key: value for key, value in query.items() if key != name})
         assert (answer.status_code, answer.json()["error"]["param"]) == (400, name)
-    for wrong in ({"granularity": "week"}, {"to": "2026-03-01"}, {"from": "2025-01-01"}, {"from": "x"}):
+    for wrong in ({"granularity": "week"}, {"to": DATE_BEFORE}, {"from": "2025-01-01"}, {"from": "x"}):
         assert watched.get(TRAFFIC, params={**query, **wrong}).status_code == 400
     assert watched.get(TRAFFIC, params={**query, "stream_id": new_id()}).status_code == 404
 
@@ -421,7 +423,7 @@ def test_figures_of_a_deleted_camera_are_answered_to_its_account_alone(
     stream_id = made(watched)["id"]
     with watched.server.database.write() as connection:
         camera_traffic.add(watched.tenant_id, connection, stream_id, DAY, entered=3)
-    query = {"stream_id": stream_id, "granularity": "day", "from": "2026-03-02", "to": "2026-03-02"}
+    query = {"stream_id": stream_id, "granularity": "day", "from": ITS_DATE, "to": ITS_DATE}
     assert watched.request("DELETE", f"{STREAMS}/{stream_id}").status_code == 204
     (day,) = watched.get(TRAFFIC, params=query).json()["series"]
     assert day["entered"] == 3
@@ -440,7 +442,7 @@ def test_a_heat_map_as_numbers_and_as_a_picture(watched: Account) -> None:
         for hour in (1, 2, 30):
             at = DAY + timedelta(hours=hour)
             camera_traffic.add(watched.tenant_id, connection, stream_id, at, heat=warm)
-    query = {"stream_id": stream_id, "from": "2026-03-02", "to": "2026-03-02"}
+    query = {"stream_id": stream_id, "from": ITS_DATE, "to": ITS_DATE}
     told = watched.get(HEAT, params=query).json()
     assert (told["rows"], told["columns"]) == (HEAT_ROWS, HEAT_COLUMNS) == (36, 64)
     assert told["cells"][3][5] == 25.0

@@ -157,13 +157,12 @@ def test_what_is_asked_once_more_counts_once_more(
 
 def test_an_address_calls_for_a_person_only_so_often(account: Account, open_page: Callable[..., Page]) -> None:
     page = open_page(account)
-    statuses = [
-        page.call(
-            "POST", CONTACT, token=page.visitor(), json={"message": "Call me", "email": "a@b.example"}
-        ).status_code
-        for _ in range(PERSON_REQUESTS_AN_HOUR + 1)
-    ]
-    assert statuses == [204] * PERSON_REQUESTS_AN_HOUR + [429]
+    request, statuses = {"message": "Call me", "email": "a@b.example"}, []
+    # Twice as often, where a new hour begins meanwhile.
+    while 429 not in statuses and len(statuses) <= 2 * PERSON_REQUESTS_AN_HOUR:
+        statuses.append(page.call("POST", CONTACT, token=page.visitor(), json=request).status_code)
+    assert len(statuses) > PERSON_REQUESTS_AN_HOUR
+    assert statuses == [204] * (len(statuses) - 1) + [429]
     assert refusals(account) == [("rate", page.origin)]
 
 

@@ -28,6 +28,7 @@ from tests.soak.conftest import Size
 from tests.support import events as webhook_events
 from tests.support.camera_workers import (
     CameraWorker,
+    assert_paid_once,
     camera_worker,
     detectors,
     live_workers,
@@ -189,7 +190,7 @@ def test_workers_that_are_killed_lose_no_stream_and_tell_nothing_twice(
         for _ in range(size.kills):
             watched.kill_one()
             assert said() == once
-    assert len(watched.account.debits()) == COUNT
+    assert_paid_once(watched.account, ids)
 
 
 @pytest.mark.skipif(not MODELS.is_dir(), reason="needs ../shared: people who wait, a detector")
@@ -260,7 +261,7 @@ class Shown:
                 for number, (x, end) in enumerate(pairwise(edges))
             ]
         fields = {"rtsp_url": camera.url(), "scenarios": scenarios, "zones": zones, "webhook_url": receiver.url(HOOK)}
-        self._ids = [watched.add(f"Bays {number}", **fields) for number in range(WATCHING)]
+        self.stream_ids = [watched.add(f"Bays {number}", **fields) for number in range(WATCHING)]
         self._number = 0
         self._before = 0
         self.expected: Counter[tuple[str, str]] = Counter()
@@ -274,7 +275,7 @@ class Shown:
         self._number += 1
         self._before = self.expected.total()
         things = [code_of(self._number), *([bay_of(self._number)] if MODELS.is_dir() else [])]
-        self.expected += Counter((stream_id, thing) for stream_id in self._ids for thing in things)
+        self.expected += Counter((stream_id, thing) for stream_id in self.stream_ids for thing in things)
         self._camera.show(self._number, self._number)
 
     def wait_for(self, stage: str) -> None:
@@ -350,4 +351,4 @@ def test_what_is_shown_while_who_watches_or_answers_is_killed_is_told_once(
         shown.assert_each_is_signed_and_delivered()
     say(f"{early} of {len(rounds)} kills came before all that was shown was recorded")
     assert early >= len(rounds) / 3
-    assert len(watched.account.debits()) == WATCHING
+    assert_paid_once(watched.account, shown.stream_ids)

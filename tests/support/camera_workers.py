@@ -14,7 +14,14 @@ import sqlalchemy as sa
 from ingest.vision.supervisor import CameraSupervisor
 from store.camera_streams import camera_streams, camera_workers
 from store.database import ago
-from tests.support.server import RunningServer, children_of
+from tests.support.server import Account, RunningServer, children_of
+
+
+def assert_paid_once(account: Account, stream_ids: Iterable[str]) -> None:
+    """For each day of each stream, of which a test may see two."""
+    days = Counter((debit["source_ref"], debit["description"][-len("2026-11-23") :]) for debit in account.debits())
+    assert set(days.values()) == {1}, days
+    assert {stream_id for stream_id, _ in days} == set(stream_ids)
 
 
 @contextmanager

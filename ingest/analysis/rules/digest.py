@@ -113,7 +113,8 @@ def _promises(commitments: Iterable[Commitment], conversation: Conversation) -> 
         seen.append(words)
         deadline, language = commitment.deadline, conversation.language
         if deadline and not names_day(text, deadline, language):
-            text = f"{text} ({until(deadline, commitment.deadline_text, conversation.occured_at, language)})"
+            said_at = conversation.occured_at.astimezone(conversation.zone)
+            text = f"{text} ({until(deadline, commitment.deadline_text, said_at, language)})"
         promises.append(continued(text, commitment.quote.text) if promises else text)
     return promises[:MAX_PROMISES]
 

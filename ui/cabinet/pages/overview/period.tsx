@@ -46,12 +46,12 @@ export function usePeriod(): Period {
   const from = params.get("from");
   const to = params.get("to");
   const asked = Number(params.get("days"));
+  const last = today();
   return useMemo(() => {
     if (isDay(from) && isDay(to) && from <= to) return periodOf(from, to);
     const days = LENGTHS.includes(asked) ? asked : DEFAULT_DAYS;
-    const last = today();
     return periodOf(shiftDay(last, 1 - days), last);
-  }, [from, to, asked]);
+  }, [from, to, asked, last]);
 }
 
 /** Switches the period, in the address: so that it can be kept and sent. */
