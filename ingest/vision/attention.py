@@ -13,6 +13,8 @@ CONFIRMING_S = 1.2
 """So long each picture is looked at for what was seen for the first time: it counts when it is seen twice."""
 UNSEEN_S = 2.0
 """A longer pause between two pictures counts as so long: models were loaded, or none came."""
+OTHERS_AFTER_S = 60.0
+"""After so long without anybody who looked, who and what is there is another."""
 LOOK_S = 0.5
 """Where some looks must be taken within a time, each takes no more of it: a camera may send few pictures, and looks at
 others may come first."""

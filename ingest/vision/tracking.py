@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ingest.vision.attention import OTHERS_AFTER_S
 from ingest.vision.scenarios.findings import Tracked
 from ingest.vision.yolo import Boxes, without_overlaps
 
@@ -18,8 +19,6 @@ _STEPS_PER_S = 30.0
 _LEAST_STEP_S, _LONGEST_STEP_S = 1e-3, 1.5
 """A longer pause, as where a detector has to be started again, counts as so long: nobody looked, and who stands there
 afterwards has been there all the time. The longest must be less than `GIVE_UP_S`."""
-_OTHERS_AFTER_S = 60.0
-"""After so long a pause they are others."""
 _SAME_THING = 0.7
 """A van is often found twice, as a car and as a truck, with boxes that overlap so much (IoU)."""
 
@@ -58,7 +57,7 @@ class Tracker:
         import supervision
 
         pause_s = self._since(now_s)
-        self._clock_s += max(_LEAST_STEP_S, pause_s if pause_s > _OTHERS_AFTER_S else min(pause_s, _LONGEST_STEP_S))
+        self._clock_s += max(_LEAST_STEP_S, pause_s if pause_s > OTHERS_AFTER_S else min(pause_s, _LONGEST_STEP_S))
         self._seen_s = now_s
         chosen = without_overlaps(boxes.xyxy, np.zeros(len(boxes), np.int64), _SAME_THING)
         found = self._tracker.update(

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ingest.vision.attention import LOOK_S, UNSEEN_S
+from ingest.vision.attention import LOOK_S, OTHERS_AFTER_S, UNSEEN_S
 from ingest.vision.scenarios.findings import Box, Finding
 
 Grey = npt.NDArray[np.uint8]
@@ -38,8 +38,6 @@ LIVELY: dict[Kind, float] = {"fire": 3.0, "smoke": 1.5}
 """Least change, in grey levels (root mean square over the liveliest quarter of a place)."""
 JUDGED_FOR_S, JUDGED_AGAIN_S = 3.0, 60.0
 """So long a place wants to be looked at, and again after so long: a lamp that was no fire may be one later."""
-OTHERS_AFTER_S = 60.0
-"""After so long without anybody who looked, what burns is another fire."""
 MOST_PLACES = 16
 _PATCH_EVERY_S = 0.09
 _MOST_PICTURES = 24

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ingest.vision.attention import UNSEEN_S
+from ingest.vision.attention import OTHERS_AFTER_S, UNSEEN_S
 from ingest.vision.scenarios.findings import EventType, Finding, Tracked
 from ingest.vision.scenarios.queues_left import QueuesLeft, Waiting
 from ingest.vision.zones import Point, Zone, foot_point
@@ -34,8 +34,6 @@ LEFT_QUEUE_AFTER_S = 2.5
 """So long out of a queue's zone, and the wait is over: who steps aside, or whose box trembles, still waits."""
 AGAIN_AFTER_S = 5.0
 """So long after somebody was lost within the picture, a track that begins nearby is the same person's."""
-GO_ON_S = 60.0
-"""After so long without anybody who watches, those who are there are others."""
 _BORDER = 0.03  # of the picture's width or height: who is as near to its border comes or goes there
 _NEAR, _NEAR_A_SECOND = 0.5, 0.5  # in heights of the person: how far one gets while nobody sees them
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.5, 2.0  # of what it was
@@ -121,7 +119,7 @@ class Traffic:
         ended_s = now_s - max(0.0, gap_s)
         for each in left.waiting:
             wait = _Wait(each.zone, ended_s - each.waited_s, ended_s - each.unseen_s, each.place)
-            if gap_s > GO_ON_S or each.zone not in self._queues:
+            if gap_s > OTHERS_AFTER_S or each.zone not in self._queues:
                 self._count_wait(wait.zone, wait.last_s - wait.since_s)
             else:
                 self._waits.append(wait)
@@ -154,10 +152,12 @@ class Traffic:
         """What a frame at `now_s` (monotonic) tells. `ended`: tracks that the tracker has given up."""
         pause_s = now_s - self._last_s if self._last_s is not None else 0.0
         lasted = min(1.0, pause_s)
-        self._clock_s += pause_s if pause_s > GO_ON_S else min(UNSEEN_S, pause_s)
-        if pause_s > GO_ON_S:
+        if pause_s > OTHERS_AFTER_S:
+            self._clock_s += pause_s
             for _, queue in self._queues.values():
                 queue.otherwise_since_clock_s = None  # others may wait there now, and are not known yet
+        else:
+            self._clock_s += min(UNSEEN_S, pause_s)
         self._last_s, self.gone_on = now_s, []
         findings = self._given_up()
         for seen in people:
