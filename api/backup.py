@@ -18,6 +18,7 @@ from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from store.heartbeats import live_workers
+from store.job_records import JobRecords, jobs_apart
 from store.settings import Settings
 
 _OWN = (
@@ -60,12 +61,13 @@ def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, 
     database = Database(settings)
     try:
         _refuse_beside_servers(settings, database)
-        if not force and (what := _what_is_there(settings, database)):
-            raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
-        with _staged(data_dir) as staged:
-            manifest = backups.unpack(path, staged)
-            _check_fits(settings, database, manifest, staged)
-            _put(settings, database, manifest, staged, force=force)
+        with jobs_apart(settings) as jobs:
+            if (what := _what_is_there(settings, database, jobs)) and not force:
+                raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
+            with _staged(data_dir) as staged:
+                manifest = backups.unpack(path, staged)
+                _check_fits(settings, database, manifest, staged)
+                _put(settings, database, jobs, manifest, staged, force=force)
     finally:
         database.close()
     return _row(path, manifest)
@@ -110,13 +112,17 @@ def _check_fits(settings: Settings, database: Database, manifest: Manifest, stag
     open_place(settings.model_copy(update={"data_dir": staged})).names()  # a Qdrant that does not answer
 
 
-def _put(settings: Settings, database: Database, manifest: Manifest, staged: Path, *, force: bool) -> None:
+def _put(
+    settings: Settings, database: Database, jobs: JobRecords | None, manifest: Manifest, staged: Path, *, force: bool
+) -> None:
     """Until the database is another one, in one step, nothing is lost: blobs that it does not name yet are beside those
     that it names. After a kill, wherever it was, all of it can be done again."""
     backups.put_blobs(settings, staged)
     backups.put_database(database, staged, replace=force)
     backups.put_files(settings, staged)
     if force:
+        if jobs is not None:
+            jobs.drop()  # else what ended under them would not begin again
         for name in _OWN:
             _remove(settings.data_dir.absolute() / name)
         backups.delete_other_blobs(settings, manifest)
@@ -128,7 +134,10 @@ def _put(settings: Settings, database: Database, manifest: Manifest, staged: Pat
             index_work.note_refill(connection, name)
 
 
-def _what_is_there(settings: Settings, database: Database) -> str | None:
+def _what_is_there(settings: Settings, database: Database, jobs: JobRecords | None) -> str | None:
+    """Raises Unavailable where a database does not answer."""
+    if jobs is not None and jobs.are_there():
+        return "A database of jobs"
     if (settings.data_dir / backups.SECRET).exists():
         return str(settings.data_dir / backups.SECRET)
     if next(Blobs(settings).list_all(), None) is not None:

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import pickle
+import select
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ingest.child_line import Line, Work
@@ -67,7 +69,8 @@ class ChildPool:
     """At most `places` children, started when work comes and let go after `idle_s` without any.
 
     Who finds no place stands in one line (`ingest.child_line`): urgent work first, then fairly by owner.
-    `timeout_s` bounds one piece of work, a child's start included, waiting for a place not. `memory_bytes` limits a
+    `timeout_s` bounds one piece of work, a child's start included; not the wait for a place, nor the time in which the
+    child stood ready without a core: that is the machine's doing and not the work's. `memory_bytes` limits a
     child's address space (0: no limit). `nice` is added to the server's own priority number.
     """
 
@@ -339,12 +342,18 @@ class _Child:
         return self._process.poll() is not None
 
     def ask(self, request: bytes, timeout_s: float) -> tuple[str, Any]:
-        """Sends one request and waits for its answer, at most `timeout_s`. Raises ChildDied or ChildTimedOut."""
-        deadline_s = time.monotonic() + timeout_s
+        """Sends one request and waits for its answer, at most `timeout_s` in which the child had a core or wanted none.
+        Raises ChildDied or ChildTimedOut."""
         try:
             self._socket.settimeout(timeout_s)
+            began_s, before_s = time.monotonic(), self._without_core_s()
             send(self._socket, request)
-            answer = receive(self._socket, deadline_s)
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN)
+            left_s = timeout_s
+            while left_s > 0 and not poll.poll(left_s * 1000):
+                left_s = timeout_s + self._without_core_s() - before_s - (time.monotonic() - began_s)
+            answer = receive(self._socket, time.monotonic() + max(left_s, 0))
         except TimeoutError:
             raise ChildTimedOut(f"The {self._name} work took longer than {timeout_s:g} s.") from None
         except OSError:
@@ -353,6 +362,14 @@ class _Child:
             raise ChildDied(f"The {self._name} child died before it answered ({ending_of(self._process)}).")
         outcome, value = pickle.loads(answer)
         return outcome, value
+
+    def _without_core_s(self) -> float:
+        """For how long the child's first thread stood ready in all while others had the cores; 0 where the system does
+        not tell."""
+        try:
+            return int(Path(f"/proc/{self.pid}/schedstat").read_bytes().split()[1]) / 1e9
+        except (OSError, IndexError, ValueError):
+            return 0.0
 
     def kill(self) -> None:
         """Kills the child and what it started; returns at once."""

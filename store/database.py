@@ -164,7 +164,7 @@ class Database:
         if shared is not None:
             yield shared
             return
-        with _answering(), self.engine.connect() as connection, connection.begin():
+        with answering(), self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -188,7 +188,7 @@ class Database:
         engine = self.engine if durable else self._relaxed
         with (
             _in_turn(self._turn),
-            _answering(),
+            answering(),
             engine.connect().execution_options(parley_write=True) as connection,
             connection.begin(),
         ):
@@ -204,7 +204,7 @@ class Database:
             with self.write(durable=False) as connection:
                 yield connection
             return
-        with _in_turn(self._counts_turn), _answering():
+        with _in_turn(self._counts_turn), answering():
             if not self._counts_are_made:
                 make_counts(self._counts, metadata.tables["rate_windows"])
                 self._counts_are_made = True
@@ -219,7 +219,7 @@ class Database:
         On PostgreSQL it waits for no lock longer than `LOCK_TIMEOUT_S`, since all who come after it wait behind it:
         Unavailable lock_timeout, and nothing was changed.
         """
-        with _answering(), self.engine.connect() as connection:
+        with answering(), self.engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             assert raw is not None
             if self.is_sqlite:
@@ -241,7 +241,7 @@ class Database:
         """A session of PostgreSQL's for what takes long and cannot be in a transaction: each statement is one of its
         own, and waits without a bound. The session ends, with its locks, when it is left."""
         assert not self.is_sqlite
-        with _answering(), self._session() as connection:
+        with answering(), self._session() as connection:
             connection.exec_driver_sql("SET lock_timeout = 0; SET statement_timeout = 0")
             yield connection
 
@@ -307,7 +307,8 @@ def _in_turn(turn: threading.Lock | None) -> Iterator[None]:
 
 
 @contextmanager
-def _answering() -> Iterator[None]:
+def answering() -> Iterator[None]:
+    """What is asked inside raises Unavailable where the database does not answer."""
     try:
         yield
     except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 import sqlalchemy as sa
-from dbos._error import DBOSUnexpectedStepError  # it has no public name
+from dbos._error import DBOSUnexpectedStepError  # neither has a public name
+from dbos._schemas.system_database import SystemSchema
 from sqlalchemy.dialects import postgresql
 
+from store.database import answering
+from store.engines import make_engine
 from store.job_claims import Claim
+from store.settings import Settings
 
 State = Literal["waiting", "delayed", "running"]
 
@@ -45,6 +50,21 @@ class JobRecords:
         self._jobs = sa.table("workflow_status", *map(sa.column, (*jobs, *times, *claim)), schema=schema)
         self._steps = sa.table("operation_outputs", sa.column("workflow_uuid"), schema=schema)
         self._ends = sa.table("workflow_output", sa.column("workflow_uuid"), sa.column("error"), schema=schema)
+
+    def are_there(self) -> bool:
+        """Raises Unavailable where the database does not answer."""
+        with answering(), self._engine.connect() as connection:
+            return sa.inspect(connection).has_table(self._jobs.name, schema=self._schema)
+
+    def drop(self) -> None:
+        """Drops every table; whoever starts next makes them anew. Raises Unavailable."""
+        drops = [f"DROP SCHEMA IF EXISTS {self._schema} CASCADE"]
+        if self._schema is None:  # the file may have other tables
+            names = [*(table.name for table in reversed(SystemSchema.metadata_obj.sorted_tables)), "dbos_migrations"]
+            drops = [f"DROP TABLE IF EXISTS {name}" for name in names]
+        with answering(), self._engine.begin() as connection:
+            for drop in drops:
+                connection.exec_driver_sql(drop)
 
     def unfinished(self, queues: Collection[str]) -> list[Unfinished]:
         """The jobs of each queue that have not ended. Raises what the database raises."""
@@ -157,3 +177,16 @@ class JobRecords:
             for recorded in (self._steps, self._ends):
                 connection.execute(sa.delete(recorded).where(recorded.c.workflow_uuid == job_id))
         return True
+
+
+@contextmanager
+def jobs_apart(settings: Settings) -> Iterator[JobRecords | None]:
+    """Where jobs have a database of their own, else None."""
+    if not settings.jobs_database_url:
+        yield None
+        return
+    engine = make_engine(settings.jobs_database_url, synchronous="NORMAL", of_jobs=True)
+    try:
+        yield JobRecords(engine)
+    finally:
+        engine.dispose()

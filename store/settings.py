@@ -240,7 +240,11 @@ class Settings(BaseSettings):
     child_memory_bytes: int = Field(
         4096 * _MIB, ge=0, description="Address space of a child that looks at uploads or reads documents. 0: no limit."
     )
-    child_timeout_s: float = Field(3600.0, gt=0, description="Longest one piece of work in a child process may take.")
+    child_timeout_s: float = Field(
+        3600.0,
+        gt=0,
+        description="Longest one piece of work in a child process may take, not counting what others had its core.",
+    )
 
     max_audio_bytes: int = Field(1024 * _MIB, ge=1, description="Largest audio upload.")
     max_document_bytes: int = Field(100 * _MIB, ge=1, description="Largest document upload.")

@@ -436,3 +436,43 @@ def test_a_server_of_indexes_that_is_away_is_known_before_anything_is_touched(
         restore_backup(target, small[1], force=False)
     assert not (target.data_dir / "secret.key").exists()
     assert list(Blobs(target).list_all()) == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def test_work_that_a_database_of_jobs_knows_as_done_is_done_again(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = f"sqlite:///{tmp_path / 'apart' / 'jobs.sqlite3'}"
+    if kind == "postgresql":
+        url = postgresql.new_database(request.getfixturevalue("postgresql_cluster"))
+    running = RunningServer(tmp_path / "server", sweep_s="0.5", jobs_database_url=url)
+    try:
+        account = running.start().new_client("kept")
+        text = b"# Fish\n\nThe copperwhistle costs 40 roubles."
+        document_id = account.upload_document(account.new_space(), text, "fish.md").json()["id"]
+        running.rest()  # with its work begun
+        make_backup(running.settings, tmp_path / "backup.tar")
+        running.wake()
+        assert account.finished_document(document_id)["status"] == "success"
+        running.stop()
+        fresh = into(tmp_path / "fresh", jobs_database_url=url)
+        with pytest.raises(Conflict, match="jobs"):
+            restore_backup(fresh, tmp_path / "backup.tar", force=False)
+        restore_backup(running.settings, tmp_path / "backup.tar", force=True)
+        with Database(running.settings).read() as connection:
+            assert connection.execute(sa.text("SELECT status FROM kb_documents")).scalar_one() != "success"
+        running.start()
+        assert account.finished_document(document_id)["status"] == "success"
+    finally:
+        running.close()
+
+
+def test_a_database_of_jobs_that_is_away_is_known_before_anything_is_touched(
+    small: tuple[Settings, Path], tmp_path: Path
+) -> None:
+    target = into(tmp_path / "target", jobs_database_url="postgresql+psycopg://nobody@127.0.0.1:9/jobs")
+    for force in (False, True):
+        with pytest.raises(Unavailable):
+            restore_backup(target, small[1], force=force)
+    assert not (target.data_dir / "secret.key").exists()
+    assert list(Blobs(target).list_all()) == []

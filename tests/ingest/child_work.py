@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from store.errors import InvalidRequest
@@ -28,6 +29,16 @@ def add(first: int, second: int) -> int:
 
 def pid() -> int:
     return os.getpid()
+
+
+def work_on_core(core: int, seconds: float) -> float:
+    """Takes so many seconds of that core; how long it took."""
+    os.sched_setaffinity(0, [core])
+    began_s = time.monotonic()
+    until_s = time.process_time() + seconds
+    while time.process_time() < until_s:
+        pass
+    return time.monotonic() - began_s
 
 
 def echo(data: bytes) -> bytes:

@@ -132,6 +132,19 @@ def test_a_stopped_child_times_out_too(threads: ThreadPoolExecutor) -> None:
             pool.run(child_work.echo, bytes(8 * MIB))
 
 
+def test_what_others_take_of_its_core_is_not_its_time() -> None:
+    core = min(os.sched_getaffinity(0))
+    busy = ["nice", "-n", "10", "taskset", "--cpu-list", str(core), sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(busy) for _ in range(4)]
+    try:
+        with ChildPool("test", places=1, timeout_s=3) as pool:
+            assert pool.run(child_work.work_on_core, core, 1.0) > 3
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 def test_more_memory_than_allowed_is_an_error_of_the_work() -> None:
     with ChildPool("test", places=1, timeout_s=WAIT_S, memory_bytes=512 * MIB) as pool:
         assert pool.run(child_work.take_memory, 64 * MIB) == 64 * MIB
