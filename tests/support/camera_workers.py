@@ -26,14 +26,16 @@ def assert_paid_once(account: Account, stream_ids: Iterable[str]) -> None:
 
 @contextmanager
 def server_with_cameras(
-    folder: Path, postgresql_url: str, *, places: int, lease_s: int, **settings: str
+    folder: Path, postgresql_url: str, *, places: int, lease_s: int | None = None, **settings: str
 ) -> Iterator[RunningServer]:
-    """On PostgreSQL, where others may watch beside it; cameras may be on this machine."""
+    """On PostgreSQL, where others may watch beside it; cameras may be on this machine. `lease_s`: another than the
+    default."""
+    if lease_s is not None:
+        settings["camera_lease_s"] = str(lease_s)
     running = RunningServer(
         folder,
         database_url=postgresql_url,
         camera_networks="127.0.0.0/8",
-        camera_lease_s=str(lease_s),
         camera_places=str(places),
         **settings,
     )
