@@ -63,7 +63,7 @@ def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, 
         _refuse_beside_servers(settings, database)
         with jobs_apart(settings) as jobs:
             if (what := _what_is_there(settings, database, jobs)) and not force:
-                raise Conflict(f"{what} is there already: give an empty data folder, or --force to replace it.")
+                raise Conflict(f"{what} is there already: name an empty place, or --force to replace it.")
             with _staged(data_dir) as staged:
                 manifest = backups.unpack(path, staged)
                 _check_fits(settings, database, manifest, staged)
@@ -119,10 +119,10 @@ def _put(
     that it names. After a kill, wherever it was, all of it can be done again."""
     backups.put_blobs(settings, staged)
     backups.put_database(database, staged, replace=force)
+    if jobs is not None:
+        _drop(jobs)
     backups.put_files(settings, staged)
     if force:
-        if jobs is not None:
-            jobs.drop()  # else what ended under them would not begin again
         for name in _OWN:
             _remove(settings.data_dir.absolute() / name)
         backups.delete_other_blobs(settings, manifest)
@@ -134,10 +134,19 @@ def _put(
             index_work.note_refill(connection, name)
 
 
+def _drop(jobs: JobRecords) -> None:
+    """Else what ended under them would not begin again. Raises Unavailable."""
+    try:
+        jobs.drop()
+    except Unavailable as error:
+        says = "The database is restored, but its jobs are still those of before: run this again, with --force."
+        raise Unavailable(says) from error
+
+
 def _what_is_there(settings: Settings, database: Database, jobs: JobRecords | None) -> str | None:
     """Raises Unavailable where a database does not answer."""
     if jobs is not None and jobs.are_there():
-        return "A database of jobs"
+        return "A database with jobs (PARLEY_JOBS_DATABASE_URL)"
     if (settings.data_dir / backups.SECRET).exists():
         return str(settings.data_dir / backups.SECRET)
     if next(Blobs(settings).list_all(), None) is not None:

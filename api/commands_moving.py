@@ -21,6 +21,7 @@ from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict
 from store.heartbeats import heard_since, live_workers
+from store.job_records import jobs_apart
 from store.settings import Settings, load_settings
 from store.weights import ModelMissing
 
@@ -106,6 +107,9 @@ def _moved(
     if target.data_dir != source.data_dir:
         for path in target.data_dir.glob("jobs.sqlite3*"):  # of another moment than the rows
             path.unlink()
+    with jobs_apart(target) as jobs:
+        if jobs is not None:
+            jobs.drop()
     if all(part.is_whole for part in parts):
         _tick_off(target, theirs, spec, index, refill)
     return [*parts, *index.parts], index

@@ -42,7 +42,7 @@ def backup(
 
 def restore(
     path: Annotated[Path, typer.Argument(help="What `parley backup` made.")],
-    force: Annotated[bool, typer.Option("--force", help="Replace what the data folder has.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

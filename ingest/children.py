@@ -36,6 +36,13 @@ _START = (
     "from ingest.child_main import serve_child; serve_child(*map(int, sys.argv[2:]))"
 )
 
+_POLL_S = 60.0
+"""`poll` knows no waits of a month."""
+_ANSWER_S = 10.0
+"""So long at least has an answer that has begun."""
+_MOST_TIMES = 10
+"""So many times its limit may a piece of work take, however little of a core it gets."""
+
 
 class ChildError(Exception):
     """The work was not done, for a reason that lies in the child process and not in the function's own answer."""
@@ -69,8 +76,9 @@ class ChildPool:
     """At most `places` children, started when work comes and let go after `idle_s` without any.
 
     Who finds no place stands in one line (`ingest.child_line`): urgent work first, then fairly by owner.
-    `timeout_s` bounds one piece of work, a child's start included; not the wait for a place, nor the time in which the
-    child stood ready without a core: that is the machine's doing and not the work's. `memory_bytes` limits a
+    `timeout_s` bounds one piece of work, a child's start included; not the wait for a place, nor, up to ten times as
+    long, the time in which the child's main thread was ready and had no core: that is the machine's doing and not the
+    work's. `memory_bytes` limits a
     child's address space (0: no limit). `nice` is added to the server's own priority number.
     """
 
@@ -344,16 +352,21 @@ class _Child:
     def ask(self, request: bytes, timeout_s: float) -> tuple[str, Any]:
         """Sends one request and waits for its answer, at most `timeout_s` in which the child had a core or wanted none.
         Raises ChildDied or ChildTimedOut."""
+        began_s, before_s = time.monotonic(), self._without_core_s()
+
+        def left_s() -> float:
+            most_s = timeout_s + min(self._without_core_s() - before_s, (_MOST_TIMES - 1) * timeout_s)
+            return max(most_s - (time.monotonic() - began_s), 0.0)
+
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
         try:
             self._socket.settimeout(timeout_s)
-            began_s, before_s = time.monotonic(), self._without_core_s()
             send(self._socket, request)
-            poll = select.poll()
-            poll.register(self._socket, select.POLLIN)
-            left_s = timeout_s
-            while left_s > 0 and not poll.poll(left_s * 1000):
-                left_s = timeout_s + self._without_core_s() - before_s - (time.monotonic() - began_s)
-            answer = receive(self._socket, time.monotonic() + max(left_s, 0))
+            while not poll.poll(min(left_s(), _POLL_S) * 1000):
+                if not left_s():
+                    raise TimeoutError
+            answer = receive(self._socket, time.monotonic() + max(left_s(), _ANSWER_S))
         except TimeoutError:
             raise ChildTimedOut(f"The {self._name} work took longer than {timeout_s:g} s.") from None
         except OSError:

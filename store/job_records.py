@@ -13,7 +13,7 @@ from dbos._error import DBOSUnexpectedStepError  # neither has a public name
 from dbos._schemas.system_database import SystemSchema
 from sqlalchemy.dialects import postgresql
 
-from store.database import answering
+from store.database import LOCK_TIMEOUT_S, answering
 from store.engines import make_engine
 from store.job_claims import Claim
 from store.settings import Settings
@@ -57,14 +57,19 @@ class JobRecords:
             return sa.inspect(connection).has_table(self._jobs.name, schema=self._schema)
 
     def drop(self) -> None:
-        """Drops every table; whoever starts next makes them anew. Raises Unavailable."""
-        drops = [f"DROP SCHEMA IF EXISTS {self._schema} CASCADE"]
+        """Drops every table, or none; whoever starts next makes them anew. Raises Unavailable, also where somebody has
+        them locked."""
+        self._engine.dispose()  # what is open may be of a file that is another now
         if self._schema is None:  # the file may have other tables
             names = [*(table.name for table in reversed(SystemSchema.metadata_obj.sorted_tables)), "dbos_migrations"]
-            drops = [f"DROP TABLE IF EXISTS {name}" for name in names]
+            # sqlite3 begins no transaction by itself before a DROP.
+            statements = ["BEGIN IMMEDIATE", *(f"DROP TABLE IF EXISTS {name}" for name in names)]
+        else:
+            drop = f"DROP SCHEMA IF EXISTS {self._schema} CASCADE"
+            statements = [f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'", drop]
         with answering(), self._engine.begin() as connection:
-            for drop in drops:
-                connection.exec_driver_sql(drop)
+            for statement in statements:
+                connection.exec_driver_sql(statement)
 
     def unfinished(self, queues: Collection[str]) -> list[Unfinished]:
         """The jobs of each queue that have not ended. Raises what the database raises."""

@@ -243,7 +243,9 @@ class Settings(BaseSettings):
     child_timeout_s: float = Field(
         3600.0,
         gt=0,
-        description="Longest one piece of work in a child process may take, not counting what others had its core.",
+        le=1_000_000,
+        description="Longest one piece of work in a child process may take, without the time in which its main thread "
+        "was ready and had no core.",
     )
 
     max_audio_bytes: int = Field(1024 * _MIB, ge=1, description="Largest audio upload.")

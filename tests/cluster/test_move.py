@@ -384,3 +384,23 @@ def test_what_was_deleted_here_since_goes_there_too(tmp_path: Path, is_broken_of
     for each in (server, other):
         each.close()
     target.close()
+
+
+def test_work_that_a_database_of_jobs_knows_as_done_is_done_again(tmp_path: Path) -> None:
+    settings = {"sweep_s": "0.5", "heartbeat_s": "0.5", "takeover_after_s": "2"}
+    settings["jobs_database_url"] = f"sqlite:///{tmp_path / 'apart' / 'jobs.sqlite3'}"
+    here, there = (RunningServer(tmp_path / name, **settings) for name in ("here", "there"))
+    try:
+        account = here.start().new_client("moves")
+        document_id = account.upload_document(account.new_space(), PAGE.encode(), "page.md").json()["id"]
+        here.rest()  # with its work begun
+        here.kill()
+        time.sleep(2)  # until it is not taken for alive
+        for _ in range(2):  # there it is done meanwhile
+            rows_of(moved(here, "--data-dir", str(there.data_dir), "--json"))
+            there.start()
+            assert Account(there, account.made).finished_document(document_id)["status"] == "success"
+            there.stop()
+    finally:
+        here.close()
+        there.close()
