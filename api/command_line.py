@@ -82,6 +82,9 @@ def migrate(
         if plan:
             print_rows(rows, as_json)
             return
+        if not quiet:
+            for row in rows:
+                typer.echo(f"{row['revision']}: {row['what']}", err=True)
         before, after = run_migrations(database)
     finally:
         database.close()

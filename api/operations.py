@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -30,7 +30,8 @@ async def healthz(_request: Request) -> Response:
 
 
 def _readiness(services: Services) -> dict[str, bool]:
-    """Whether database, index and workers answer."""
+    """Whether database, index and workers answer. Of workers the database tells: where it is away, nobody waits for it
+    a second time."""
     checks: dict[str, Callable[[], object]] = {
         "database": services.database.ping,
         "index": lambda: _must(services.workshop.indexes.ready()),
@@ -38,6 +39,9 @@ def _readiness(services: Services) -> dict[str, bool]:
     }
     results: dict[str, bool] = {}
     for name, check in checks.items():
+        if name == "workers" and not results["database"]:
+            results[name] = False
+            continue
         try:
             check()
             results[name] = True
@@ -97,9 +101,12 @@ class StateCollector(Collector):
         return []
 
     def collect(self) -> list[GaugeMetricFamily]:
-        """What one part does not tell, since it is away, keeps nobody from reading the rest."""
-        gauges: list[GaugeMetricFamily] = []
-        for part in (self._ready, self._store, self._workers, self._queues, self._index, self._filling):
+        """What one part does not tell, since it is away, keeps nobody from reading the rest. A database that does not
+        answer is waited for once, so that whoever scrapes is still there to read that."""
+        ready = _readiness(self._services)
+        gauges = self._ready(ready)
+        of_the_database = (self._store, self._workers, self._queues) if ready["database"] else ()
+        for part in (*of_the_database, self._index, self._filling):
             try:
                 gauges += part()
             # A part may be away in any way; the log says which.
@@ -107,9 +114,9 @@ class StateCollector(Collector):
                 log.exception("a part of the metrics could not be read", part=part.__name__.strip("_"))
         return gauges
 
-    def _ready(self) -> list[GaugeMetricFamily]:
+    def _ready(self, ready: Mapping[str, bool]) -> list[GaugeMetricFamily]:
         gauge = GaugeMetricFamily("parley_ready", "Whether a part answers this process, by part.", labels=["part"])
-        for part, answers in _readiness(self._services).items():
+        for part, answers in ready.items():
             gauge.add_metric([part], answers)
         return [gauge]
 

@@ -33,7 +33,8 @@ LOADED = 0.7  # of its cores or memory, in the busiest hour
 # What one process and its children keep busy: Python code runs on one core at a time, recognition decodes on one, and
 # cameras were measured on two.
 CORES_A_PROCESS = {"api": 1.0, "workers for calls": 1.0, "workers for cameras": 2.0}
-CONNECTIONS_A_PROCESS = 8  # to PostgreSQL, with pools of four
+# To PostgreSQL, with pools of four: of rows, of jobs, and of who watches cameras.
+CONNECTIONS_A_PROCESS = {"api": 8, "workers for calls": 8, "workers for cameras": 12}
 
 CALL_MINUTE = "a minute of a call of two voices, Whisper base"
 IDLE = "a second in which nobody asks"
@@ -139,7 +140,7 @@ def parts(costs: dict[str, dict[str, float]]) -> list[Part]:
     primary = (
         f"one primary of {database / LOADED:.0f} cores ({looking:.1f} busy with looking for work and at each other, "
         f"{watching:.1f} with who watches which camera and how it goes), "
-        f"{processes * CONNECTIONS_A_PROCESS:,} connections"
+        f"{sum(CONNECTIONS_A_PROCESS[part.name] * (part.processes or 0) for part in found):,} connections"
     )
     memory, quantized = (
         math.ceil(CHUNKS * each / (MEMORY_GIB * 2**30 * LOADED)) for each in (CHUNK_BYTES, QUANTIZED_CHUNK_BYTES)

@@ -31,13 +31,22 @@ def work_of(role: Role, settings: Settings) -> tuple[Work, ...]:
     """What a process of this role works on. Where it is the only one it takes everything, so that what cannot be done
     here ends with its reason; one of several workers leaves to the others what it has no models for.
 
-    Raises InvalidRequest for a model that the settings name and that is not there.
+    Raises InvalidRequest for a model that the settings name and that is not there, and where calls are to be taken that
+    could not be heard: they would end in an error that another worker would not make. (Cameras that look for codes
+    alone need no detector.)
     """
     if role == "api":
         return ()
     if role == "all":
         return WORK
-    return settings.worker_takes or tuple(work for work in WORK if _is_able(work, settings))
+    if not settings.worker_takes:
+        return tuple(work for work in WORK if _is_able(work, settings))
+    if "speech" in settings.worker_takes:
+        try:
+            recognise.choose_engine(settings)
+        except ModelMissing as error:
+            raise InvalidRequest(f"PARLEY_WORKER_TAKES names speech, and it cannot be done here: {error}") from None
+    return settings.worker_takes
 
 
 def _is_able(work: Work, settings: Settings) -> bool:

@@ -13,6 +13,7 @@ import structlog
 
 from rag import litellm_calls
 from rag.index import Vector
+from store import meters, traces
 from store.errors import ParleyError, Unavailable, UpstreamFailed
 
 log = structlog.get_logger(__name__)
@@ -106,6 +107,21 @@ class ApiEmbedder:
 
     def _embed(self, texts: list[str], purpose: Purpose, timeout_s: float) -> Vector:
         """The vectors of one request, within `timeout_s` together with its repetitions."""
+        asked = {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": self.name}
+        begun_s, outcome = time.monotonic(), "error"
+        try:
+            with traces.span(f"embeddings {self.name}", traces.CLIENT, asked) as span:
+                answer = self._ask(texts, purpose, timeout_s)
+                used = getattr(getattr(answer, "usage", None), "prompt_tokens", None) or 0
+                meters.tokens(self.name, "embedding", prompt=used)
+                span.set_attribute("gen_ai.usage.input_tokens", used)
+                vectors = self._vectors(answer, len(texts))
+            outcome = "success"
+            return vectors
+        finally:
+            meters.EMBEDDING_SECONDS.labels(self.name, outcome).observe(time.monotonic() - begun_s)
+
+    def _ask(self, texts: list[str], purpose: Purpose, timeout_s: float) -> Any:
         litellm = litellm_calls.import_litellm()
         request = self._request(texts, purpose)
         deadline_s = time.monotonic() + timeout_s
@@ -113,7 +129,7 @@ class ApiEmbedder:
         while True:
             left_s = deadline_s - time.monotonic()
             try:
-                answer = litellm.embedding(**request, timeout=max(left_s, 0.1), max_retries=_Zero())
+                return litellm.embedding(**request, timeout=max(left_s, 0.1), max_retries=_Zero())
             except litellm_calls.provider_errors() as error:
                 attempt += 1
                 pause_s = _pause_s(error, attempt)
@@ -123,8 +139,6 @@ class ApiEmbedder:
                     log.info("embedding_retry", model=self.name, reason=type(error).__name__, attempt=attempt)
                     self._closed.wait(pause_s)
                     continue
-            else:
-                return self._vectors(answer, len(texts))
             raise failure
 
     def _request(self, texts: list[str], purpose: Purpose) -> dict[str, Any]:

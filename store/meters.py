@@ -26,8 +26,14 @@ TOOL_SECONDS = Histogram(
 MODEL_SECONDS = Histogram(
     "parley_model_seconds", "Time that language models took for an answer.", ["model", "outcome"], buckets=_LONG
 )
+EMBEDDING_SECONDS = Histogram(
+    "parley_embedding_seconds",
+    "Time that embedding providers took for a request, with its repetitions.",
+    ["model", "outcome"],
+    buckets=_LONG,
+)
 MODEL_TOKENS = Counter(
-    "parley_model_tokens_total", "Tokens of language models, by who asked.", ["model", "kind", "purpose"]
+    "parley_model_tokens_total", "Tokens of models, by what they were for.", ["model", "kind", "purpose"]
 )
 TAKEN_OVER = Counter("parley_jobs_taken_over_total", "Jobs of workers that fell silent or stopped.", ["queue"])
 HOUSEKEEPING_FAILED = Counter(
@@ -42,14 +48,15 @@ CHILDREN_FAILED = Counter(
 
 Kind = Literal["call", "document", "analysis"]
 Outcome = Literal["success", "error", "skipped"]
-Purpose = Literal["chat", "analysis"]
+Purpose = Literal["chat", "analysis", "embedding"]
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:
     ENDED.labels(kind, outcome).inc()
 
 
-def tokens(model: str, purpose: Purpose, *, prompt: int, completion: int) -> None:
+def tokens(model: str, purpose: Purpose, *, prompt: int, completion: int = 0) -> None:
     """What the operator pays a model's provider for."""
     MODEL_TOKENS.labels(model, "prompt", purpose).inc(prompt)
-    MODEL_TOKENS.labels(model, "completion", purpose).inc(completion)
+    if purpose != "embedding":
+        MODEL_TOKENS.labels(model, "completion", purpose).inc(completion)

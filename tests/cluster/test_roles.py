@@ -14,6 +14,7 @@ from api.operations import notes_on
 from ingest.gpu import has_gpu
 from ingest.roles import work_of
 from store.database import now
+from store.errors import InvalidRequest
 from store.heartbeats import Worker
 from store.settings import WORK, load_settings
 from tests.support import postgresql
@@ -146,8 +147,10 @@ def test_what_a_process_takes(tmp_path: Path) -> None:
     assert work_of("all", settings) == WORK
     # Without a model for calls or for cameras those are left to others.
     assert work_of("worker", settings) == ("documents", "analysis", "errands")
-    chosen = settings.model_copy(update={"worker_takes": ("speech",)})
-    assert work_of("worker", chosen) == ("speech",)
+    chosen = settings.model_copy(update={"worker_takes": ("vision", "errands")})
+    assert work_of("worker", chosen) == ("vision", "errands")
+    with pytest.raises(InvalidRequest, match="PARLEY_WORKER_TAKES"):
+        work_of("worker", settings.model_copy(update={"worker_takes": ("speech",)}))
 
 
 @pytest.mark.models

@@ -140,6 +140,16 @@ def test_the_table_has_every_route_of_the_server_and_no_other(tmp_path: Path) ->
     assert {(row.method, row.path) for row in ROWS} == routes
 
 
+def test_each_row_says_what_who_is_paused_and_what_other_tenants_get() -> None:
+    assert [row.name for row in KEYED if row.paused is None] == []
+    # Lists by somebody's id, which are empty, and tools: asked below in other ways.
+    silent = {row.name for row in KEYED if row.ids and row.foreign is None and "/tools/" not in row.path}
+    assert silent == {
+        "GET /public/v1/communications/list?speaker_external_id={speaker_external_id}",
+        "GET /vision/v1/events?stream_id={stream_id}",
+    }
+
+
 def test_the_table_has_every_tool(stranger: Account) -> None:
     listed = stranger.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).json()
     assert {tool["name"] for tool in listed["result"]["tools"]} == set(TOOLS)
@@ -371,6 +381,9 @@ def test_a_tool_finds_nothing_of_another_tenant(owner: Owner, stranger: Account,
         assert not owner_finds or SECRET in own, f"the owner itself does not find it: {own}"
         asked = json.dumps(filled)
         assert_holds_nothing_of(owner, others, except_for=asked)
+        by_rest = stranger.post(f"/public/v1/tools/{name}", json=filled)
+        assert by_rest.status_code < 500, by_rest.text
+        assert_holds_nothing_of(owner, by_rest.text, except_for=asked)
 
 
 @pytest.mark.parametrize("space_ids", [[], ["{space_id}"]], ids=["all spaces", "the owner's space"])

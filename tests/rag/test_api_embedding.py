@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from rag import api_embedding
@@ -101,6 +102,26 @@ def test_one_that_is_busy_for_longer_than_a_question_may_take_is_unavailable_and
         asked.embed_queries(["a"])
     assert len(provider.requests) == 1, "the next question does not wait for it"
     assert asked.embed_passages(["a"]).shape == (1, 3), "passages are embedded by jobs, which may wait"
+
+
+def counted(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, {"model": NAME, **labels}) or 0.0
+
+
+def test_what_a_provider_takes_is_counted(provider: ScriptedModel) -> None:
+    """Each request once, tried again or not; what it was paid for, and what it was not."""
+
+    def counts() -> dict[str, float]:
+        seconds = {each: counted("parley_embedding_seconds_count", outcome=each) for each in ("success", "error")}
+        return seconds | {"tokens": counted("parley_model_tokens_total", kind="prompt", purpose="embedding")}
+
+    before = counts()
+    provider.fails(503, retry_after="0")
+    embedder(provider).embed_passages(["a"])
+    provider.fails(400)
+    with pytest.raises(UpstreamFailed):
+        embedder(provider).embed_passages(["a"])
+    assert {name: count - before[name] for name, count in counts().items()} == {"success": 1, "error": 1, "tokens": 1}
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])

@@ -32,6 +32,7 @@ class Size:
     restarts_s: float  # for how long a database is restarted, every ten seconds
     away_s: float  # for how long a store is away
     in_flight: int  # calls, when the release changes
+    scraped_s: float  # for how long Prometheus waits for a page (`deploy/prometheus.yaml`)
     taken_over_s: float  # for how long work is nobody's; longer where the machine is busy with other tests
 
 
@@ -50,6 +51,7 @@ SMALL = Size(
     restarts_s=20.0,
     away_s=10.0,
     in_flight=4,
+    scraped_s=60.0,
     taken_over_s=120.0,
 )
 FULL = Size(
@@ -67,6 +69,7 @@ FULL = Size(
     restarts_s=300.0,
     away_s=300.0,
     in_flight=50,
+    scraped_s=15.0,
     taken_over_s=30.0,
 )
 

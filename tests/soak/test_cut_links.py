@@ -42,6 +42,11 @@ assert httpx2.get(url + "/healthz", timeout=5).status_code == 200
 with concurrent.futures.ThreadPoolExecutor(times) as threads:
     print(*threads.map(ask, range(times)))
 """
+SCRAPE = """
+import sys, httpx2
+page = httpx2.get(sys.argv[1] + "/metrics", timeout=float(sys.argv[2])).text
+print(*sorted(line for line in page.splitlines() if line.startswith("parley_ready")), sep="; ")
+"""
 CALLS_IN_WORK = 4
 ANSWER_S = 40.0
 BETWEEN_KILLS_S = 10.0
@@ -150,6 +155,8 @@ def test_who_answers_and_is_cut_off_says_so_and_goes_on(network: Network, cluste
     try:
         time.sleep(1.0)
         assert asked(asker, 8) == {503}, "each answer comes, and says to come again"
+        scraper = [*host.prefix, sys.executable, "-c", SCRAPE, f"http://127.0.0.1:{api.port}", str(size.scraped_s)]
+        assert 'parley_ready{part="database"} 0.0' in output_of(scraper)
     finally:
         time.sleep(size.cut_s / 4)
         host.heal()
@@ -221,6 +228,10 @@ def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
 def speech_workers(server: RunningServer) -> int:
     found = re.search(r'parley_workers{work="speech"} (\d+)', httpx2.get(f"{server.url}/metrics", timeout=60).text)
     return int(found[1]) if found else 0
+
+
+def output_of(command: list[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def asked(command: list[str], times: int) -> set[int]:

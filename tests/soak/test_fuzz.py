@@ -22,8 +22,6 @@ from tests.support.server import RunningServer
 
 pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
-STATUSES = frozenset({200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 413, 422, 429})
-
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Iterator[RunningServer]:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.contract.mcp import found_by
 from tests.contract.test_knowledge import DOCUMENTS, SPACES
-from tests.soak.conftest import Size
+from tests.soak.conftest import Size, chosen
 from tests.support.document_state import DocumentJobs, document_jobs, kept
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer
@@ -22,6 +22,11 @@ pytestmark = pytest.mark.soak
 
 SETTLE_S = 120.0
 STEPS = ("fetch_document", "parse_document", "index_chunks", "finish_document")
+IN_CHILDREN = ("parse_document", "index_chunks")
+TRIES = 6
+"""Of a kill in one step, until it comes while a document is in work."""
+A_STEP_S = 0.4
+"""About how long one that has a child takes."""
 Moment = Callable[[DocumentJobs, str, int], None]
 
 
@@ -87,19 +92,35 @@ def test_documents_are_whole_however_often_the_server_is_killed(
 def test_documents_are_whole_however_often_the_children_that_read_and_embed_them_are_killed(
     server: RunningServer, receiver: Receiver, size: Size, chance: random.Random
 ) -> None:
-    hits: list[str] = []
+    hits = 0
+
+    def in_step(number: int) -> Moment:
+        after_s = chance.uniform(0, A_STEP_S)
+
+        def moment(jobs: DocumentJobs, document_id: str, run: int) -> None:
+            jobs.wait_for_steps(document_id, run, number)
+            time.sleep(after_s)
+
+        return moment
+
+    def in_each_step() -> Iterator[Moment]:
+        for number, step in enumerate(chosen(IN_CHILDREN, size, chance)):
+            for _ in range(TRIES):
+                yield in_step(STEPS.index(step))
+                if hits > number:
+                    break
+            assert hits > number, f"no kill came while {step} was in work"
 
     def kill() -> None:
         """What was in work then has ended before the next kill: a document whose children die again and again
         is unreadable."""
+        nonlocal hits
         with document_jobs(server) as jobs:
             in_work = jobs.open_runs()
-            if server.kill_children():
-                hits.extend(in_work)
+            hits += bool(server.kill_children() and in_work)
             jobs.wait()
 
-    assert_whole_after(kill, server, receiver, moments(size, chance), chance)
-    assert len(hits) >= size.kills // 2
+    assert_whole_after(kill, server, receiver, in_each_step(), chance)
 
 
 def assert_whole_after(

@@ -69,6 +69,7 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
         ask()
     print(f"{sum(answered.values())} bodies: {dict(answered.most_common())}")
     assert failures == []
+    assert answered.total() >= size.rpc_bodies
     assert_nothing_is_left(process_id, *asked_before)
     assert answered["result"] > size.rpc_bodies / 50, "hardly a request was good enough to get to a tool"
     assert answered["batch"] > size.rpc_bodies / 100, "hardly a batch was good enough to be answered"

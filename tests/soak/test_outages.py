@@ -200,6 +200,7 @@ def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> 
                 in_work = start_document(account, space, "in-work.md", text=long_rules)
                 filling = fill_up(disk)
                 assert is_in_work(account, in_work), "it was done before the disk was full"
+                assert steps.at(task_id) is not None, "so was the call"
                 assert_says_to_come_again(account.upload_document(space, RULES * 20_000, "meanwhile.md"))
                 assert_says_to_come_again(account.upload_audio(call_clip("01", 0, 60)))
                 # A read that writes nothing is answered; what an agent calls is written down, so it is not.
@@ -236,6 +237,7 @@ def test_a_clock_that_is_set(tmp_path: Path, receiver: Receiver) -> None:
                 document = start_document(account, space, f"before {moved_s}.md", text=long_rules)
                 clock.set(moved_s)
                 assert is_in_work(account, document), "it was done before the clock was set"
+                assert steps.at(task_id) is not None, "so was the call"
                 wait_until(lambda moved_s=moved_s: abs(server_time(running) - time.time() - moved_s) < 60)  # type: ignore[misc]
                 assert account.finished_document(document)["status"] == "success"
                 later = start_document(account, space, f"after {moved_s}.md")
