@@ -62,6 +62,7 @@ def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, 
     try:
         _refuse_beside_servers(settings, database)
         with jobs_apart(settings) as jobs:
+            # Asked with --force too: a database that does not answer is known before anything is touched.
             if (what := _what_is_there(settings, database, jobs)) and not force:
                 raise Conflict(f"{what} is there already: name an empty place, or --force to replace it.")
             with _staged(data_dir) as staged:

@@ -125,7 +125,8 @@ class Day:
         began = time.perf_counter()
         try:
             answer = await ask()
-        except Exception as error:  # whatever it is, an answer that cannot be read too: nobody else looks at it
+        # Whatever it is, an answer that cannot be read too: nobody else looks at it.
+        except Exception as error:
             self.seen.failures.append(f"{kind}: {error!r}")
             return
         self.seen.times[kind].append((time.perf_counter() - began) * 1000)

@@ -78,8 +78,8 @@ class ChildPool:
     Who finds no place stands in one line (`ingest.child_line`): urgent work first, then fairly by owner.
     `timeout_s` bounds one piece of work, a child's start included; not the wait for a place, nor, up to ten times as
     long, the time in which the child's main thread was ready and had no core: that is the machine's doing and not the
-    work's. `memory_bytes` limits a
-    child's address space (0: no limit). `nice` is added to the server's own priority number.
+    work's. `memory_bytes` limits a child's address space (0: no limit). `nice` is added to the server's own priority
+    number.
     """
 
     def __init__(

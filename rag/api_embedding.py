@@ -113,7 +113,7 @@ class ApiEmbedder:
             with traces.span(f"embeddings {self.name}", traces.CLIENT, asked) as span:
                 answer = self._ask(texts, purpose, timeout_s)
                 used = getattr(getattr(answer, "usage", None), "prompt_tokens", None) or 0
-                meters.tokens(self.name, "embedding", prompt=used)
+                meters.MODEL_TOKENS.labels(self.name, "prompt", "embedding").inc(used)
                 span.set_attribute("gen_ai.usage.input_tokens", used)
                 vectors = self._vectors(answer, len(texts))
             outcome = "success"

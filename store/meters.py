@@ -48,15 +48,14 @@ CHILDREN_FAILED = Counter(
 
 Kind = Literal["call", "document", "analysis"]
 Outcome = Literal["success", "error", "skipped"]
-Purpose = Literal["chat", "analysis", "embedding"]
+Purpose = Literal["chat", "analysis"]
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:
     ENDED.labels(kind, outcome).inc()
 
 
-def tokens(model: str, purpose: Purpose, *, prompt: int, completion: int = 0) -> None:
+def tokens(model: str, purpose: Purpose, *, prompt: int, completion: int) -> None:
     """What the operator pays a model's provider for."""
     MODEL_TOKENS.labels(model, "prompt", purpose).inc(prompt)
-    if purpose != "embedding":
-        MODEL_TOKENS.labels(model, "completion", purpose).inc(completion)
+    MODEL_TOKENS.labels(model, "completion", purpose).inc(completion)

@@ -15,13 +15,13 @@ from tests.contract.mcp import found_by
 from tests.contract.test_knowledge import DOCUMENTS, SPACES
 from tests.soak.conftest import Size, chosen
 from tests.support.document_state import DocumentJobs, document_jobs, kept
+from tests.support.documents import STEPS
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.soak
 
 SETTLE_S = 120.0
-STEPS = ("fetch_document", "parse_document", "index_chunks", "finish_document")
 IN_CHILDREN = ("parse_document", "index_chunks")
 TRIES = 6
 """Of a kill in one step, until it comes while a document is in work."""
