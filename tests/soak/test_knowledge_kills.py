@@ -23,7 +23,7 @@ pytestmark = pytest.mark.soak
 
 SETTLE_S = 120.0
 IN_CHILDREN = ("parse_document", "index_chunks")
-TRIES = 6
+TRIES = 12
 """Of a kill in one step, until it comes while a document is in work."""
 A_STEP_S = 0.4
 """About how long one that has a child takes."""
