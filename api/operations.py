@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from api.services import Services
 from ingest.index_state import read_progress
-from store import camera_streams, transcriptions
+from store import camera_streams, index_work, transcriptions
 from store.heartbeats import GPU, Worker
 from store.settings import WORK
 
@@ -124,12 +124,26 @@ class StateCollector(Collector):
         with self._services.database.read() as connection:
             waiting = transcriptions.count_unfinished(connection)
             cameras = camera_streams.count_by_status(connection)
+            following = index_work.list_waiting(connection)
         watched = GaugeMetricFamily("parley_camera_streams", "Camera streams by their status.", labels=["status"])
         for status, count in cameras.items():
             watched.add_metric([status], count)
+        behind = GaugeMetricFamily(
+            "parley_index_work", "Changes that index or files have yet to follow.", labels=["action"]
+        )
+        oldest = GaugeMetricFamily(
+            "parley_index_work_oldest_seconds",
+            "How long the oldest of them has waited, since its last try where it failed.",
+            labels=["action"],
+        )
+        for each in following:
+            behind.add_metric([each.action], each.count)
+            oldest.add_metric([each.action], each.oldest_s)
         return [
             GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting),
             watched,
+            behind,
+            oldest,
         ]
 
     def _workers(self) -> list[GaugeMetricFamily]:

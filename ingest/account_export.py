@@ -13,7 +13,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -22,7 +22,7 @@ from ingest import announced_blobs
 from ingest.outages import lasting_step
 from ingest.timelines import do_index_work
 from ingest.workshop import EXPORTS_QUEUE, Workshop, start_or_leave, workshop
-from store import account_exports, account_rows, accounts, audit, index_work
+from store import account_exports, account_rows, accounts, audit, index_work, meters
 from store.account_exports import Export
 from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
@@ -132,7 +132,7 @@ def export_account(tenant_id: str, export_id: str) -> None:
     # Whatever kept it from being made, who waits for it is told.
     except Exception as error:
         log.error("an export cannot be made", export_id=export_id, error=str(error))
-        _end(tenant_id, export_id, status="error", error_message=FAILED)
+        _end(tenant_id, export_id, "error", error_message=FAILED)
 
 
 @lasting_step("build_export")
@@ -150,18 +150,27 @@ def _build(tenant_id: str, export_id: str) -> None:
     except _Withdrawn:
         return
     made = {"size_bytes": info.size, "sha256": info.sha256}
-    if not _end(tenant_id, export_id, blob_key=export.blob_key, status="success", **made):
+    if not _end(tenant_id, export_id, "success", blob_key=export.blob_key, **made):
         announced_blobs.discard(house.database, house.blobs, tenant_id, export.blob_key)
 
 
-def _end(tenant_id: str, export_id: str, *, blob_key: str | None = None, **values: Any) -> bool:
+def _end(
+    tenant_id: str,
+    export_id: str,
+    status: Literal["success", "error"],
+    *,
+    blob_key: str | None = None,
+    **values: Any,
+) -> bool:
     """False where it has ended, or was deleted; else the blob is the export's from then on."""
     ended_at = now()
-    values |= {"progress": 1.0, "ended_at": ended_at, "expires_at": ended_at + KEPT}
+    values |= {"status": status, "progress": 1.0, "ended_at": ended_at, "expires_at": ended_at + KEPT}
     with workshop().database.write() as connection:
         ended = account_exports.update(tenant_id, connection, export_id, **values)
         if ended and blob_key is not None:
             announced_blobs.take_in(tenant_id, connection, blob_key)
+    if ended:
+        meters.ended("export", status)
     return ended
 
 
@@ -195,7 +204,7 @@ def sweep() -> None:
         if status is None:
             start(export)
         elif status in ENDED_BADLY:
-            _end(export.tenant_id, export.id, status="error", error_message=FAILED)
+            _end(export.tenant_id, export.id, "error", error_message=FAILED)
     for export in expired:
         remove(house, export)
 

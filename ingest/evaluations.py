@@ -13,7 +13,7 @@ from ingest.outages import lasting_step
 from ingest.workshop import EVALUATIONS_QUEUE, Workshop, start_or_leave, workshop
 from rag.evaluation import Judged, measure
 from rag.index import Filter
-from store import evaluations, kb_spaces, knowledge, rounds
+from store import evaluations, kb_spaces, knowledge, meters, rounds
 from store.database import Connection, Database
 from store.errors import NotFound
 from store.evaluations import Evaluation, Question
@@ -122,9 +122,11 @@ def evaluate(house: Workshop, tenant_id: str, evaluation_id: str) -> None:
     metrics = {"questions": len(asked), "stale": len(asked) - len(judged), **measure(judged, depth=DEPTH)}
     with house.database.write() as connection:
         setup = (evaluation.setup or {}) | _setup(house, tenant_id, connection, evaluation.space_id)
-        evaluations.update(
+        ended = evaluations.update(
             tenant_id, connection, evaluation_id, status="success", setup=setup, metrics=metrics, results=results
         )
+    if ended:
+        meters.ended("evaluation", "success")
 
 
 def _ask(house: Workshop, tenant_id: str, question: Question, passages: _Passages) -> dict[str, Any]:
@@ -219,4 +221,7 @@ class EvaluationSweep:
             elif status in ENDED_BADLY:
                 with house.database.write() as connection:
                     message = "The evaluation failed; it can be started again."
-                    evaluations.update(tenant_id, connection, evaluation_id, status="error", error_message=message)
+                    values = {"status": "error", "error_message": message}
+                    ended = evaluations.update(tenant_id, connection, evaluation_id, **values)
+                if ended:
+                    meters.ended("evaluation", "error")

@@ -15,7 +15,7 @@ from ingest.workshop import Workshop, workshop
 from rag.generation import Passage
 from rag.index import Value
 from rag.timeline_chunks import Line, chunk_timeline
-from store import analysis, communications, index_work, speakers
+from store import analysis, communications, index_work, meters, speakers
 from store.changes import communication_changed
 from store.communications import Communication
 from store.errors import Unavailable
@@ -171,6 +171,7 @@ def sweep() -> None:
             do_index_work(house, work)
         # One account's broken shard must not keep the others' work waiting.
         except Exception:
+            meters.INDEX_WORK_FAILED.labels(work.action).inc()
             log.exception("the index could not follow", subject=work.subject_id, action=work.action)
             with house.database.write(durable=False) as connection:
                 index_work.put_back(work.tenant_id, connection, work)

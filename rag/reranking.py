@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 
 from rag.index import Pool
-from store import weights
+from store import meters, weights
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -72,6 +72,22 @@ class Reranker:
         """The places of `texts`, the one that answers best first; None where that is not known in time."""
         if len(texts) < 2:
             return list(range(len(texts)))
+        try:
+            scores = self._scores(query, texts)
+        # Whatever a model or its child can fail by: a search does not fail with it.
+        except Exception as error:
+            meters.RERANKED.labels("error").inc()
+            self._report(error)
+            return None
+        if scores is None:
+            meters.RERANKED.labels("late").inc()
+            return None
+        meters.RERANKED.labels("success").inc()
+        assert len(scores) == len(texts)
+        return sorted(range(len(texts)), key=lambda place: (-scores[place], place))
+
+    def _scores(self, query: str, texts: Sequence[str]) -> list[float] | None:
+        """None where they are not known in time. Raises what the child and its pool raise."""
         # One clock for all processes of a machine: the child stops by itself where nobody waits any more.
         deadline_s = time.monotonic() + self._timeout_s
         cut = [text[:_MOST_CHARACTERS] for text in texts]
@@ -82,18 +98,10 @@ class Reranker:
         except RuntimeError:  # closed
             return None
         try:
-            scores = asked.result(self._timeout_s)
+            return asked.result(self._timeout_s)
         except LateError:
             asked.cancel()
-            scores = None
-        # Whatever a model or its child can fail by: a search does not fail with it.
-        except Exception as error:
-            self._report(error)
             return None
-        if scores is None:
-            return None
-        assert len(scores) == len(texts)
-        return sorted(range(len(texts)), key=lambda place: (-scores[place], place))
 
     def close(self) -> None:
         """The pool is its owner's to close, and is closed first."""

@@ -26,6 +26,8 @@ INDEX_COMMUNICATION = "index_communication"
 SETTLE_DOCUMENT = "settle_document"  # what its versions left in the index
 INDEX_MEMORY = "index_memory"  # of a speaker
 REFILL_INDEX = "refill_index"  # of one embedding model: for one account, or for all of them
+FOLLOWS = (DELETE_BLOB, FORGET_COMMUNICATION, FORGET_DOCUMENT, INDEX_COMMUNICATION, INDEX_MEMORY, SETTLE_DOCUMENT)
+"""What follows a change, in moments, one subject at a time."""
 
 _EVERYBODY = "00000000-0000-0000-0000-000000000000"
 _REFILLS = uuid.UUID("6f0b7a0e-6a52-4c0f-9d2e-1d3c1a8b5f57")
@@ -156,6 +158,32 @@ def list_open(connection: Connection, *, limit: int = 500) -> list[IndexWork]:
     )
     query = sa.select(*[due.c[column.name] for column in columns]).order_by(due.c.turn, due.c.changed_at).limit(limit)
     return [IndexWork(**row._mapping) for row in connection.execute(query)]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Work of one kind that is due; the oldest has been so for `oldest_s`, since its last try where it failed."""
+
+    action: str
+    count: int
+    oldest_s: float
+
+
+@across_tenants("whoever runs the server sees what waits")
+def list_waiting(connection: Connection) -> list[Waiting]:
+    """By action, also those of which none waits; refills tell of themselves."""
+    table = index_work.c
+    until = now()
+    query = (
+        sa.select(table.action, sa.func.count(), sa.func.min(table.changed_at))
+        .where(table.changed_at <= until, table.action.in_(FOLLOWS))
+        .group_by(table.action)
+    )
+    due = {
+        action: Waiting(action, count, (until - oldest).total_seconds())
+        for action, count, oldest in connection.execute(query)
+    }
+    return [due.get(action, Waiting(action, 0, 0.0)) for action in FOLLOWS]
 
 
 @dataclass(frozen=True, slots=True)

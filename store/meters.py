@@ -39,6 +39,12 @@ TAKEN_OVER = Counter("parley_jobs_taken_over_total", "Jobs of workers that fell 
 HOUSEKEEPING_FAILED = Counter(
     "parley_housekeeping_failed_total", "Rounds of what is done again and again that failed.", ["task"]
 )
+INDEX_WORK_FAILED = Counter(
+    "parley_index_work_failed_total", "Tries to let the index or the files follow a change that failed.", ["action"]
+)
+RERANKED = Counter(
+    "parley_reranked_total", "Searches whose passages a reranker was to put in order, by what came of it.", ["outcome"]
+)
 PAID = Counter("parley_paid_rub_total", "What came in by payment links, in roubles.", ["provider"])
 LETTERS = Counter("parley_letters_total", "Letters to people of the cabinet.", ["outcome"])
 CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
@@ -46,7 +52,7 @@ CHILDREN_FAILED = Counter(
     "parley_children_failed_total", "Work whose child process died, hung or ran out of memory.", ["pool"]
 )
 
-Kind = Literal["call", "document", "analysis"]
+Kind = Literal["call", "document", "analysis", "evaluation", "export"]
 Outcome = Literal["success", "error", "skipped"]
 Purpose = Literal["chat", "analysis"]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from chat.agent import CHAT_TOOLS
 from chat.language import PHRASES
@@ -15,6 +14,7 @@ from tests.contract import material
 from tests.contract.mcp import found_by
 from tests.contract.streams import events_of
 from tests.contract.waiting import eventually
+from tests.support.metrics import counted
 from tests.support.scripted_model import API_KEY, ScriptedModel, Turn, passages_in
 from tests.support.server import Account, RunningServer
 
@@ -32,13 +32,10 @@ def asker(model_server: RunningServer) -> Account:
 
 def tokens_paid_for(server: RunningServer) -> dict[str, float]:
     """Of chats so far, by prompt and completion."""
-    families = text_string_to_metric_families(httpx2.get(server.url + "/metrics").text)
-    counted = [each for family in families for each in family.samples if each.name == "parley_model_tokens_total"]
-    paid = {"prompt": 0.0, "completion": 0.0}
-    for each in counted:
-        if each.labels["purpose"] == "chat":
-            paid[each.labels["kind"]] += each.value
-    return paid
+    return {
+        kind: counted(server, "parley_model_tokens_total", purpose="chat", kind=kind)
+        for kind in ("prompt", "completion")
+    }
 
 
 def path(account: Account) -> str:

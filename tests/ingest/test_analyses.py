@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.samples import Sample
 
 from ingest import analyses as orders
 from store import analyses, communications, speakers
@@ -21,6 +18,7 @@ from store.database import now
 from store.speakers import Attending
 from tests.support.analyses import GOOD, STAGES, analysed, read, send, statuses
 from tests.support.job_steps import jobs_of
+from tests.support.metrics import samples
 from tests.support.receiver import Receiver, receiving
 from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel, serve_scripted_model
 from tests.support.server import Account, RunningServer
@@ -151,13 +149,6 @@ def test_an_order_that_was_never_started_is_found_by_the_sweeper(server: Running
         communications.replace_content(account.tenant_id, connection, row.id, items)
         assert orders.order(account.tenant_id, connection, server.settings, row.id) is not None
     assert statuses(analysed(account, row.id)) == SUCCESS
-
-
-def samples(server: RunningServer, name: str) -> list[Sample]:
-    """What the server counts under the name."""
-    text = httpx2.get(server.url + "/metrics").text
-    found = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-    return [sample for sample in found if sample.name == name]
 
 
 def ended(server: RunningServer) -> dict[str, float]:

@@ -108,6 +108,29 @@ def test_many_deletions_that_fail_do_not_keep_another_tenant_s_waiting(
     assert [work.tenant_id for work in waiting] == [bad] * 100
 
 
+def test_what_waits_is_counted_by_what_is_to_be_done_since_it_was_due(tmp_path: Path) -> None:
+    database = Database(Settings(data_dir=tmp_path))
+    migrate(database)
+
+    def note(action: str, count: int, after_s: float) -> None:
+        blob_keys: dict[str, str | None] = {new_id(): None for _ in range(count)}
+        due = now() + timedelta(seconds=after_s)
+        with database.write() as connection:
+            index_work.add_many(new_id(), connection, action=action, blob_keys=blob_keys, not_before=due)
+
+    note(index_work.INDEX_MEMORY, 2, -100)
+    note(index_work.INDEX_MEMORY, 1, -500)
+    note(index_work.DELETE_BLOB, 1, -10)
+    note(index_work.DELETE_BLOB, 1, 3600)
+    with database.write() as connection:
+        index_work.note_refill(connection, "one")
+    with database.read() as connection:
+        found = {each.action: (each.count, round(each.oldest_s, -1)) for each in index_work.list_waiting(connection)}
+    database.close()
+    expected = {index_work.INDEX_MEMORY: (3, 500), index_work.DELETE_BLOB: (1, 10)}
+    assert found == dict.fromkeys(index_work.FOLLOWS, (0, 0)) | expected
+
+
 def test_a_sweep_ends_after_its_time_and_the_next_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database(Settings(data_dir=tmp_path))
     migrate(database)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from ingest.children import ChildPool
 from rag.reranking import CATALOGUED, Reranker, RerankerSpec, choose_reranker, score_in_child
@@ -52,7 +53,9 @@ def reranker(model: Path, pool: ChildPool) -> Iterator[Reranker]:
 
 
 def test_the_passage_that_the_model_prefers_comes_first(reranker: Reranker) -> None:
+    ordered = counted("success")
     assert reranker.order("a question", TEXTS) == BEST_FIRST
+    assert counted("success") == ordered + 1
     assert "torch" not in sys.modules, "the model stays in its child"
 
 
@@ -89,12 +92,18 @@ class Slow:
         return None
 
 
+def counted(outcome: str) -> float:
+    return REGISTRY.get_sample_value("parley_reranked_total", {"outcome": outcome}) or 0.0
+
+
 def test_a_late_reranker_leaves_the_order_and_keeps_nobody_waiting() -> None:
     pool = Slow()
     reranker = Reranker(RerankerSpec("slow", "nowhere"), pool, 0.05)
+    late = counted("late")
     try:
         assert reranker.order("a question", TEXTS) is None
         assert reranker.order("another one", TEXTS) is None, "while the first is still at work"
+        assert counted("late") == late + 2
         assert pool.asked == 1, "what nobody waits for any more is not begun"
     finally:
         pool.let_go.set()
@@ -109,7 +118,9 @@ def test_the_child_stops_where_nobody_waits_any_more(model: Path, pool: ChildPoo
 @pytest.mark.parametrize("source", ["three", "missing"])
 def test_a_model_that_is_no_reranker_or_not_there_leaves_the_order(model: Path, pool: ChildPool, source: str) -> None:
     reranker = Reranker(RerankerSpec(source, str(model / source)), pool, PATIENCE_S)
+    failed = counted("error")
     assert reranker.order("a question", TEXTS) is None
+    assert counted("error") == failed + 1
     reranker.close()
 
 

@@ -1,0 +1,175 @@
+"""What Prometheus is told of moves with what is done: work by how it ended, money, letters, webhooks, what waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+import httpx2
+import pytest
+
+from store import accounts, index_work
+from store.database import now
+from store.ids import new_id
+from tests.contract.test_evaluations import evaluate
+from tests.contract.test_sign_in import OWN
+from tests.support.analyses import STAGES, analysed, send
+from tests.support.calls import HOOK
+from tests.support.mail_server import MailServer, receiving_mail
+from tests.support.metrics import counted
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.server import Account, RunningServer
+
+WAIT_S = 120.0
+SWEEP_S = 0.5
+REFUSED = Reply(500)
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[Receiver]:
+    with receiving() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def mail() -> Iterator[MailServer]:
+    with receiving_mail() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(mail: MailServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """One of which nobody else asks anything."""
+    running = RunningServer(
+        tmp_path_factory.mktemp("counted"),
+        sweep_s=str(SWEEP_S),
+        payment_provider="sandbox",
+        allowed_networks="127.0.0.0/8",
+        webhook_retry_schedule="0.1",
+        smtp_host="127.0.0.1",
+        smtp_port=str(mail.port),
+        smtp_security="none",
+        mail_from="robot@parley.example",
+    )
+    try:
+        yield running.start()
+    finally:
+        running.close()
+
+
+@pytest.fixture
+def account(server: RunningServer) -> Account:
+    return server.new_client(new_id(), email=f"owner-{new_id()}@shop.example")
+
+
+@contextmanager
+def moves(server: RunningServer, by: float, name: str, **labels: str) -> Iterator[None]:
+    """What is done inside moves a counter by so much, a moment later perhaps, and then no more."""
+    before = counted(server, name, **labels)
+    yield
+    eventually(lambda: counted(server, name, **labels) >= before + by, f"{name} {labels} does not move")
+    time.sleep(SWEEP_S)
+    assert counted(server, name, **labels) == pytest.approx(before + by)
+
+
+def eventually(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def test_work_that_ends_is_counted_by_what_it_was(server: RunningServer, account: Account) -> None:
+    ended = "parley_work_ended_total"
+    space_id = account.new_space()
+    with moves(server, 1, ended, kind="document", outcome="success"):
+        record = account.add_document(space_id, "Пароль от склада: сова.".encode(), "склад.txt")
+    with moves(server, 1, ended, kind="document", outcome="error"):
+        assert account.add_document(space_id, b"%PDF-1.7 broken", "broken.pdf")["status"] == "error"
+    question = {"text": "Какой пароль от склада?", "document_id": record["id"], "quote": "Пароль от склада: сова."}
+    assert account.post(f"/public/v1/kb/spaces/{space_id}/questions", json=question).status_code == 201
+    with moves(server, 1, ended, kind="evaluation", outcome="success"):
+        assert evaluate(account, space_id)["status"] == "success"
+    with moves(server, 1, ended, kind="export", outcome="success"):
+        assert account.post("/public/v1/account/exports").status_code == 202
+
+
+def test_what_an_analysis_does_and_costs_is_counted(server: RunningServer, account: Account) -> None:
+    charged = counted(server, "parley_charged_rub_total")
+    with moves(server, len(STAGES), "parley_work_ended_total", kind="analysis", outcome="success"):
+        analysed(account, send(account))
+    cost = -sum(each["amount_rub"] for each in account.debits())
+    assert cost > 0
+    assert counted(server, "parley_charged_rub_total") - charged == pytest.approx(cost)
+
+
+def test_money_letters_and_tools_are_counted(server: RunningServer, account: Account, mail: MailServer) -> None:
+    link = account.post("/public/v1/payment-link", json={"amount_rub": 250}).json()
+    with moves(server, 250, "parley_paid_rub_total", provider="sandbox"):
+        httpx2.post(link["payment_url"], data={"outcome": "paid"}, timeout=30)
+    asked = {"email": account.made.tenant.email, "to": ""}
+    for outcome, refuses in (("sent", False), ("failed", True)):
+        mail.refuses = refuses
+        with moves(server, 1, "parley_letters_total", outcome=outcome):
+            httpx2.post(f"{server.url}/cabinet/sign-in", data=asked, headers=OWN, timeout=60)
+    mail.refuses = False
+    with moves(server, 1, "parley_mcp_tool_seconds_count", tool="search_speakers", outcome="ok"):
+        account.post("/public/v1/tools/search_speakers", json={"query": "Anna"})
+
+
+def test_tries_to_send_a_webhook_are_counted(server: RunningServer, account: Account, receiver: Receiver) -> None:
+    with server.database.write() as connection:
+        accounts.update_tenant(account.tenant_id, connection, webhook_url=receiver.url(HOOK))
+    tries = "parley_webhook_attempts_total"
+    space_id = account.new_space()
+    receiver.answer(HOOK, REFUSED, Reply(200))
+    with moves(server, 1, tries, outcome="delivered"), moves(server, 1, tries, outcome="retried"):
+        account.add_document(space_id, b"A first text.", "first.txt")
+    receiver.answer(HOOK, REFUSED)
+    with moves(server, 1, tries, outcome="failed"):
+        account.add_document(space_id, b"A second text.", "second.txt")
+
+
+def test_a_child_that_dies_is_counted(server: RunningServer, account: Account) -> None:
+    """In the middle of its work: who has none to do is missed by nobody."""
+    record = account.upload_document(account.new_space(), b"A word.\n\n" * 20_000, "long.txt").json()
+    started = counted(server, "parley_children_started_total")
+    eventually(lambda: bool(server.child_ids()), "no child started")
+    failed = counted(server, "parley_children_failed_total")
+    deadline = time.monotonic() + WAIT_S
+    while counted(server, "parley_children_failed_total") == failed and time.monotonic() < deadline:
+        server.kill_children()
+        time.sleep(0.2)
+    assert counted(server, "parley_children_failed_total") > failed
+    assert account.finished_document(record["id"])
+    assert counted(server, "parley_children_started_total") > started
+
+
+def test_what_index_and_files_have_yet_to_follow_is_told_and_its_failures_are_counted(
+    server: RunningServer, account: Account
+) -> None:
+    action, subject_id = index_work.DELETE_BLOB, new_id()
+
+    def waiting() -> float:
+        return counted(server, "parley_index_work", action=action)
+
+    def note(not_before: datetime) -> None:
+        blob_keys: dict[str, str | None] = {subject_id: "../not a blob"}
+        with server.database.write() as connection:
+            index_work.add_many(
+                account.tenant_id, connection, action=action, blob_keys=blob_keys, not_before=not_before
+            )
+
+    eventually(lambda: waiting() == 0, "earlier work does not end")
+    note(now() + timedelta(hours=1))
+    assert waiting() == 0, "it is not due"
+    failed = counted(server, "parley_index_work_failed_total", action=action)
+    note(now())
+    eventually(lambda: counted(server, "parley_index_work_failed_total", action=action) > failed, "it did not fail")
+    assert waiting() == 1
+    assert counted(server, "parley_index_work_oldest_seconds", action=action) >= 0
+    with server.database.write() as connection:
+        index_work.withdraw(account.tenant_id, connection, action, [subject_id])
+    assert waiting() == 0
