@@ -31,6 +31,7 @@ from schemathesis.specs.openapi.checks import (
 
 from store import analyses
 from store.analyses import Analysis
+from store.limits import rate_windows
 from tests.contract.access import ROWS, SOUND, Owner, Row
 from tests.contract.waiting import eventually
 from tests.support.server import RunningServer
@@ -130,7 +131,10 @@ def _rows(owner: Owner, operation: Operation) -> list[Row]:
 
 def _restore(owner: Owner, client: httpx2.Client) -> None:
     """What a request before may have taken away: features, the account's name, the chat, the conversation's operator;
-    and the peace of the call, which is not corrected while it is analysed."""
+    what is left of an hour's letters and of a minute's tries, of which no setting tells; and the peace of the call,
+    which is not corrected while it is analysed."""
+    with owner.account.server.database.count() as connection:
+        connection.execute(rate_windows.delete())
     name = owner.account.made.tenant.name
     for method, path, body in (
         ("PATCH", "/public/v1/settings", {"name": name, "qc": True, "memory": True}),
