@@ -1,14 +1,15 @@
-"""What a unit of each work costs, by processor time and by bytes: `python -m bench.costs [--quick]`.
+"""What a unit of each work costs, by processor time, requests and bytes: `python -m bench.costs [--quick]`.
 
 An API process, a worker and a PostgreSQL, each measured by the processor time of its whole process tree, less what it
 takes when nobody asks; nothing waits for anything, so machines under load need as much and no less. The index and the
-object store are stand-ins of the tests and are not measured here: see `bench.index_scale`. `bench.scale` reckons with
-these figures.
+object store are stand-ins of the tests, of which the requests are counted alone: see `bench.index_scale`.
+`bench.scale` reckons with these figures.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -39,16 +40,20 @@ IDLE_S = 30.0
 COMMUNICATIONS = 20_000
 CLIP_S = 60
 PARTS = ("api", "worker", "database")
+STORES = ("transactions", "of the bucket", "of the index")
+TOLD_AFTER_S = 11.0
+"""By then a session of PostgreSQL that rests has told of all its transactions."""
 PAGES = 12
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor milliseconds of one unit, by part."""
+    """Processor milliseconds of one unit, by part, and what it asks of the stores."""
 
     unit: str
     count: int
     ms: dict[str, float]
+    requests: dict[str, float]
 
 
 def tree_seconds(process_id: int) -> float:
@@ -63,24 +68,40 @@ def tree_seconds(process_id: int) -> float:
     return seconds
 
 
-class Meter:
-    """Takes the time of a piece of work from what the parts have used."""
+class BucketRequests(logging.Handler):
+    """Counts what the bucket's server logs, a line for each request, and keeps it from the terminal."""
 
-    def __init__(self, processes: dict[str, int]) -> None:
-        self._processes = processes
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+        logging.getLogger("werkzeug").handlers = [self]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.count += " HTTP/1." in record.getMessage()
+
+
+class Meter:
+    """Takes the time and the requests of a piece of work from what the parts have used."""
+
+    def __init__(self, processes: dict[str, int], asked: Callable[[], tuple[int, int, int]]) -> None:
+        """`asked`: how many requests came to each of STORES so far."""
+        self._processes, self._asked = processes, asked
         self.costs: list[Cost] = []
-        self.idle = dict.fromkeys(PARTS, 0.0)
+        self.idle = dict.fromkeys((*PARTS, *STORES), 0.0)
 
     def rest(self) -> None:
         """What the parts take of a second when nobody asks."""
-        used, seconds = self._used(lambda: time.sleep(IDLE_S))
-        self.idle = {part: value / seconds for part, value in used.items()}
+        used = self._used(lambda: time.sleep(IDLE_S))
+        self.idle = {name: value / seconds for name, (value, seconds) in used.items()}
 
     def measure(self, unit: str, count: int, work: Callable[[], object]) -> None:
-        used, seconds = self._used(work)
-        each = {part: max(0.0, used[part] - self.idle[part] * seconds) * 1000 / count for part in PARTS}
-        self.costs.append(Cost(unit, count, each))
-        print(f"{unit:<44}{count:>7}" + "".join(f"{each[part]:>11.2f}" for part in PARTS), flush=True)
+        beyond = {name: value - self.idle[name] * seconds for name, (value, seconds) in self._used(work).items()}
+        used = {name: max(0.0, value) / count for name, value in beyond.items()}
+        ms = {part: used[part] * 1000 for part in PARTS}
+        cost = Cost(unit, count, ms, {store: used[store] for store in STORES})
+        self.costs.append(cost)
+        shown = "".join(f"{ms[part]:>11.2f}" for part in PARTS) + "".join(f"{used[store]:>15.2f}" for store in STORES)
+        print(f"{unit:<44}{count:>7}{shown}", flush=True)
 
     def repeat(self, unit: str, count: int, work: Callable[[], object]) -> None:
         def again() -> None:
@@ -90,11 +111,17 @@ class Meter:
 
         self.measure(unit, count, again)
 
-    def _used(self, work: Callable[[], object]) -> tuple[dict[str, float], float]:
-        before, began = self._now(), time.monotonic()
+    def _used(self, work: Callable[[], object]) -> dict[str, tuple[float, float]]:
+        """Processor seconds of each part, requests to each store, and in how many seconds they were counted."""
+        time.sleep(TOLD_AFTER_S)
+        asked, asked_s = self._asked(), time.monotonic()
+        before, began_s = self._now(), time.monotonic()
         work()
-        after = self._now()
-        return {part: after[part] - before[part] for part in PARTS}, time.monotonic() - began
+        after, took_s = self._now(), time.monotonic() - began_s
+        time.sleep(TOLD_AFTER_S)
+        used = {part: (after[part] - before[part], took_s) for part in PARTS}
+        asked_now, counted_s = self._asked(), time.monotonic() - asked_s
+        return used | {store: (now - was, counted_s) for store, was, now in zip(STORES, asked, asked_now, strict=True)}
 
     def _now(self) -> dict[str, float]:
         return {part: tree_seconds(process_id) for part, process_id in self._processes.items()}
@@ -111,7 +138,7 @@ def main() -> int:
         running_cluster_of_processes(Path(folder), postgresql.new_database(server.url)) as cluster,
     ):
         meter = measured(cluster, server.process_id, share)
-    idle = {part: seconds * 1000 for part, seconds in meter.idle.items()}
+    idle = {part: meter.idle[part] * 1000 for part in PARTS}
     idle["database"] /= 2  # two processes look for work
     print(json.dumps({IDLE: idle} | {cost.unit: cost.ms for cost in meter.costs}))
     return 0
@@ -124,10 +151,17 @@ def measured(cluster: Cluster, database_id: int, share: float) -> Meter:
     assert worker.process is not None
     account = api.new_client("costs", features=["kb", "chat"], balance_rub="1000000")
     sizes(api.database, account)
-    meter = Meter({"api": api.process.pid, "worker": worker.process.pid, "database": database_id})
-    print(f"{'processor milliseconds of':<44}{'units':>7}" + "".join(f"{part:>11}" for part in PARTS))
+    to_bucket = BucketRequests()
+
+    def asked() -> tuple[int, int, int]:
+        return transactions(api.database), to_bucket.count, cluster.qdrant.answered
+
+    meter = Meter({"api": api.process.pid, "worker": worker.process.pid, "database": database_id}, asked)
+    named = "".join(f"{part:>11}" for part in PARTS) + "".join(f"{store:>15}" for store in STORES)
+    print(f"{'processor milliseconds, and requests, of':<44}{'units':>7}{named}")
     meter.rest()
-    print(f"{IDLE:<44}{'':>7}" + "".join(f"{meter.idle[each] * 1000:>11.2f}" for each in PARTS))
+    idle = "".join(f"{meter.idle[part] * 1000:>11.2f}" for part in PARTS)
+    print(f"{IDLE:<44}{'':>7}{idle}" + "".join(f"{meter.idle[store]:>15.2f}" for store in STORES))
     reads(meter, account, share)
     knowledge(meter, account, share)
     speech(meter, account, share)
@@ -149,6 +183,13 @@ def sizes(database: Database, account: Account) -> None:
 def database_bytes(database: Database) -> int:
     with database.read() as connection:
         return int(connection.execute(sa.text("SELECT pg_database_size(current_database())")).scalar_one())
+
+
+def transactions(database: Database) -> int:
+    """That PostgreSQL has ended so far, but for those of the last seconds (TOLD_AFTER_S)."""
+    counted = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()"
+    with database.read() as connection:
+        return int(connection.execute(sa.text(counted)).scalar_one())
 
 
 def reads(meter: Meter, account: Account, share: float) -> None:

@@ -47,6 +47,11 @@ class Qdrant:
     def url(self) -> str:
         return f"http://{self.host}:{self.port}" if self.is_ours else os.environ[_REAL]
 
+    @property
+    def answered(self) -> int:
+        """How many requests, where it is ours."""
+        return self._engine.answered if self.is_ours else 0
+
     def start(self) -> None:
         if not self.is_ours:
             return
@@ -81,11 +86,13 @@ class _Engine:
     def __init__(self) -> None:
         self._client = QdrantClient(":memory:")
         self._lock = threading.Lock()
+        self.answered = 0
 
     def answer(self, method: str, parts: list[str], body: Any) -> Any:
         """The `result` of a request. Raises KeyError for what is not known here or not there."""
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            self.answered += 1
             if parts == ["collections"]:
                 return self._client.get_collections()
             name, *rest = parts[1:]
