@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -32,14 +32,16 @@ def asked(tmp_path: Path) -> Iterator[RunningServer]:
         running.close()
 
 
-def test_requests_made_from_the_descriptions_are_answered_as_described(asked: RunningServer, size: Size) -> None:
+def test_requests_made_from_the_descriptions_are_answered_as_described(
+    asked: RunningServer, size: Size, say: Callable[[str], None]
+) -> None:
     """In two rounds, the second of which leaves nothing that the first did not. Each is about a client of its own."""
     rounds = [ask_all(asked, size.examples // 2, chance=0)]
     before = held(asked.process.pid)
     rounds.append(ask_all(asked, size.examples // 2, chance=1))
     sent, done = sum(each.sent for each in rounds), sum(each.done.total() for each in rounds)
     failures = [failure for each in rounds for failure in each.failures]
-    print(f"{sent} requests made from the descriptions, {done} good ones done, {len(failures)} answered otherwise")
+    say(f"{sent} requests made from the descriptions, {done} good ones done, {len(failures)} answered otherwise")
     assert failures == []
     assert [each.never_done for each in rounds] == [set(), set()], "nothing is proved of what no request could do"
     assert_nothing_is_left(asked.process.pid, before)

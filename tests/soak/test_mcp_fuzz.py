@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ def owner(tmp_path: Path) -> Iterator[Owner]:
 
 
 def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_inside(
-    owner: Owner, size: Size
+    owner: Owner, size: Size, say: Callable[[str], None]
 ) -> None:
     server = owner.account.server
     other = server.new_client("other")
@@ -67,7 +67,7 @@ def test_json_rpc_of_any_shape_is_answered_in_json_rpc_and_tells_nothing_of_the_
             assert len(failures) < ENOUGH_FAILURES, failures
 
         ask()
-    print(f"{sum(answered.values())} bodies: {dict(answered.most_common())}")
+    say(f"{sum(answered.values())} bodies: {dict(answered.most_common())}")
     assert failures == []
     assert answered.total() >= size.rpc_bodies
     assert_nothing_is_left(process_id, *asked_before)
