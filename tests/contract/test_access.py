@@ -218,8 +218,9 @@ def test_what_is_open_tells_everybody_the_same_and_nothing_of_anybody(
 
 
 def open_url(row: Row) -> str:
-    """With a secret that nobody was given."""
-    return row.path.replace("{page:path}", "settings").replace("{token}", "A" * 43) + row.query
+    """With a secret that nobody was given, and a file that is not there."""
+    path = row.path.replace("{page:path}", "settings").replace("{token}", "A" * 43)
+    return path + ("/none.js" if path.endswith("/assets") else "") + row.query
 
 
 def calling(account: Account, address: str) -> httpx2.Client:

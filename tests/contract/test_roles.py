@@ -13,7 +13,8 @@ from api.app import LAYERS
 from store import accounts, camera_streams
 from store.ids import new_id
 from store.operators import ROLES
-from tests.contract.access import FOREIGN, KEYED, SECRET, Owner, Row, add_camera, make_owner
+from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, Guard, Owner, Row, add_camera, make_owner
+from tests.contract.test_access import assert_holds_nothing_of, calling, open_url
 from tests.support.cabinet import add_operator, signed_in
 from tests.support.server import Account, RunningServer
 
@@ -24,6 +25,11 @@ NEEDED = {
     for operation in operations
 }
 REFUSED = [(row, role) for row in KEYED for role in ROLES if ROLES.index(role) < ROLES.index(row.needed_role)]
+ALLOWED = [(row, role) for row in KEYED for role in ROLES[1:] if ROLES.index(role) >= ROLES.index(row.needed_role)]
+
+
+def rows_for(*guards: Guard) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("row", [row for row in ROWS if row.guard in guards], ids=lambda row: str(row.name))
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +76,44 @@ def test_the_owner_of_another_account_finds_nothing(owner: Owner, browsers: dict
     assert answer.status_code == row.foreign, answer.text
 
 
-@pytest.mark.parametrize("row", [row for row in KEYED if row.needed_role != "viewer"], ids=lambda row: str(row.name))
-def test_an_owner_may_do_all_that_a_key_may(owner: Owner, browsers: dict[str, httpx2.Client], row: Row) -> None:
-    answer = browsers["owner"].request(row.method, owner.url(row), **owner.options(row))
+@pytest.mark.parametrize("role", ROLES)
+@rows_for("mcp", "visitor", "integration")
+def test_a_session_of_the_cabinet_is_neither_an_agents_nor_a_visitors_nor_a_partners(
+    owner: Owner, browsers: dict[str, httpx2.Client], row: Row, role: str
+) -> None:
+    options = owner.options(row)
+    options["headers"] = {**browsers[role].headers, **options["headers"]}
+    with calling(owner.account, f"127.9.2.{1 + ROLES.index(role)}") as client:
+        client.cookies = browsers[role].cookies
+        answer = client.request(row.method, owner.url(row), **options)
+    assert answer.status_code == 401, answer.text
+
+
+@pytest.mark.parametrize("role", ROLES)
+@rows_for("open")
+def test_what_is_open_is_the_same_for_who_has_signed_in(
+    owner: Owner, browsers: dict[str, httpx2.Client], row: Row, role: str
+) -> None:
+    options = {"json": row.json} if row.json is not None else {}
+    with calling(owner.account, f"127.9.3.{1 + ROLES.index(role)}") as client:
+        nobody = client.request(row.method, open_url(row), **options)
+        client.cookies = browsers[role].cookies
+        answer = client.request(row.method, open_url(row), headers=browsers[role].headers, **options)
+    assert answer.status_code == nobody.status_code < 500
+    assert_holds_nothing_of(owner, answer.text)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("path", ["/cabinet", "/cabinet/settings"])
+def test_the_cabinet_opens_to_every_role(browsers: dict[str, httpx2.Client], path: str, role: str) -> None:
+    assert browsers[role].get(path).status_code == 200
+
+
+@pytest.mark.parametrize(("row", "role"), ALLOWED, ids=lambda value: value.name if isinstance(value, Row) else value)
+def test_who_has_the_role_may_do_what_a_key_may(
+    owner: Owner, browsers: dict[str, httpx2.Client], row: Row, role: str
+) -> None:
+    answer = browsers[role].request(row.method, owner.url(row), **owner.options(row))
     assert answer.status_code < 500
     assert answer.status_code not in (401, 403), answer.text
 
