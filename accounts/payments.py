@@ -32,7 +32,9 @@ log = structlog.get_logger(__name__)
 LEAST_MICRO = 100 * MICRO
 MOST_MICRO = 100_000 * MICRO
 ASKED_FOR = timedelta(days=1)
-"""So long after its expiry a link's payment is still asked about."""
+"""So long after its expiry a link's payment is still asked about, and then until the provider has answered once."""
+GIVEN_UP_AFTER = timedelta(days=30)
+"""That provider does not answer any more."""
 FIRST_CHECK = timedelta(seconds=60)
 LONGEST_BACKOFF_S = 3600.0
 CHECKS_A_SWEEP = 20
@@ -173,6 +175,9 @@ class Payments:
             except UpstreamFailed:
                 self._rest_until_s = time.monotonic() + REST_AFTER_FAILURE_S
                 return
+            if _is_over(link):
+                with self._database.write(durable=False) as connection:
+                    payments.end_checks(link.tenant_id, connection, link.id)
 
     def _ask(self, link: PaymentLink, payment_id: str) -> bool:
         """Settles by what the provider itself says. False for what is no payment of this link."""
@@ -283,9 +288,15 @@ def _is_unfinished(there: PaymentLink, wanted: PaymentLink) -> bool:
 
 
 def _next_check(link: PaymentLink) -> datetime | None:
+    """Of a question that is about to be asked; the last one is asked again where the provider does not answer it."""
     delay_s = min(FIRST_CHECK.total_seconds() * 2**link.checks, LONGEST_BACKOFF_S)
     at = now() + timedelta(seconds=delay_s)
-    return at if at < link.expires_at + ASKED_FOR else None
+    return at if at < link.expires_at + GIVEN_UP_AFTER else None
+
+
+def _is_over(link: PaymentLink) -> bool:
+    """Whether an answer of the provider was the last that its payment was asked for."""
+    return now() >= link.expires_at + ASKED_FOR
 
 
 def _hyphenated(digits: str) -> str:

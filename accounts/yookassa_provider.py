@@ -22,6 +22,7 @@ from yookassa.domain.exceptions import ApiError, NotFoundError  # type: ignore[i
 from accounts.ledger import micro_of, shown
 from accounts.outbound import check_url
 from accounts.payment_providers import Outcome, PaymentState, Started
+from store import meters
 from store.errors import InvalidRequest, UpstreamFailed
 from store.ids import parse_id
 from store.payments import PaymentLink
@@ -134,7 +135,7 @@ class YooKassa:
         if not self._places.acquire(timeout=WAIT_FOR_PLACE_S):
             raise UpstreamFailed("too many requests to YooKassa are in work")
         try:
-            return ask()
+            answer = ask()
         # Besides its own errors, the client raises these over answers that are not what YooKassa documents.
         except (
             ApiError,
@@ -148,9 +149,12 @@ class YooKassa:
         ) as error:
             content = getattr(error, "content", None) or {}
             log.warning("YooKassa failed", error=type(error).__name__, code=content.get("code"))
+            meters.PAYMENT_ASKS.labels(self.name, "error").inc()
             raise UpstreamFailed(f"YooKassa failed: {type(error).__name__}") from error
         finally:
             self._places.release()
+        meters.PAYMENT_ASKS.labels(self.name, "success").inc()
+        return answer
 
     def _wish(self, link: PaymentLink, *, language: str, payer_url: str) -> dict[str, Any]:
         amount = {"value": shown(link.amount_micro), "currency": "RUB"}

@@ -17,7 +17,7 @@ from store.backups import Manifest
 from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
-from store.heartbeats import live_workers
+from store.heartbeats import is_one_alive
 from store.job_records import JobRecords, jobs_apart
 from store.settings import Settings
 
@@ -167,10 +167,9 @@ def _refuse_beside_a_server(data_dir: Path) -> None:
 
 def _refuse_beside_servers(settings: Settings, database: Database) -> None:
     """Raises Unavailable while a server, on whichever machine, works on the database."""
-    if not migrate.trouble(database):
-        with database.read() as connection:
-            if live_workers(connection, fresh_for_s=settings.takeover_after_s):
-                raise Unavailable("A server works on this database: stop it first.")
+    with database.read() as connection:
+        if is_one_alive(connection, fresh_for_s=settings.takeover_after_s):
+            raise Unavailable("A server works on this database: stop it first.")
 
 
 def _remove(path: Path) -> None:

@@ -106,6 +106,7 @@ class ChildPool:
         self._taken = 0
         self._closed = False
         self._reaper: threading.Timer | None = None
+        meters.CHILDREN_FAILED.labels(name)  # 0 from the beginning (`store.meters`)
 
     def __enter__(self) -> Self:
         return self

@@ -23,7 +23,11 @@ _PATIENCE = {
 }
 _TRUSTED_S = 2.0
 _ANSWERED_S = "answered_s"
-_SERVERS_PATIENCE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+# Of a link on which an answer is still to be acknowledged nobody asks whether it lives: what is sent bounds that one.
+_SERVERS_PATIENCE = """
+    SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+    SET tcp_user_timeout = 20000
+"""
 
 
 def make_engine(
@@ -84,7 +88,7 @@ def make_engine(
 
 def _postgresql_engine(url: str, connections: int, of_jobs: bool, pooled: bool) -> Engine:
     """With both sides soon aware of a link that is cut: by the systems' own bounds a request would wait a quarter of an
-    hour for its answer, and the server would keep the locks of who is gone for two hours."""
+    hour for its answer, and the server would keep the locks of who is gone for as long, or for two hours."""
     made = sa.make_url(url).set(drivername="postgresql+psycopg")
     options: dict[str, Any] = {name: value for name, value in _PATIENCE.items() if name not in made.query}
     if pooled:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from store.database import Connection, ago, metadata, time_column
+from store.database import Connection, ago, insert_ignoring, metadata, time_column
 
 GPU = "gpu"
 """Among what a worker takes: that its models of speech run on one."""
@@ -30,6 +30,7 @@ workers = sa.Table(
 # Nothing else of a worker: each reads those of all, every few seconds.
 _BEATS = sa.select(workers.c.executor_id, workers.c.last_seen_at)
 _FAREWELL = datetime(1970, 1, 1, tzinfo=UTC)
+_UNHEARD = datetime(1970, 1, 2, tzinfo=UTC)
 _LATE = 1.2  # times as long as meant, at most, between two looks on a machine that is busy
 
 
@@ -74,6 +75,16 @@ def forget(connection: Connection, executor_ids: Collection[str]) -> None:
     connection.execute(sa.delete(workers).where(workers.c.executor_id.in_(executor_ids)))
 
 
+def unheard(connection: Connection, executor_ids: Set[str]) -> Set[str]:
+    """Those that there is no row of."""
+    return executor_ids - set(connection.execute(sa.select(workers.c.executor_id)).scalars())
+
+
+def expect(connection: Connection, executor_id: str) -> None:
+    """Has one that there is no row of be missed, unless it is heard from now on."""
+    insert_ignoring(connection, workers, {"executor_id": executor_id, "process_id": 0, "last_seen_at": _UNHEARD})
+
+
 def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
     """The workers that were heard within so many seconds, by name."""
     query = (
@@ -83,6 +94,15 @@ def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
     )
     rows = connection.execute(query)
     return [Worker(row.executor_id, row.process_id, row.last_seen_at, tuple(row.takes), row.index_name) for row in rows]
+
+
+def is_one_alive(connection: Connection, *, fresh_for_s: float) -> bool:
+    """Whether a worker was heard within so many seconds, of whichever release: no column that is of later ones is
+    read, and there may be no such table at all."""
+    if not sa.inspect(connection).has_table(workers.name):
+        return False
+    query = sa.select(workers.c.executor_id).where(workers.c.last_seen_at >= ago(connection, fresh_for_s)).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def heard_since(connection: Connection) -> datetime | None:

@@ -136,6 +136,13 @@ class JobRecords:
         with self._engine.connect() as connection:
             return [Claim(*row) for row in connection.execute(query)]
 
+    def at_work(self, queues: Collection[str]) -> set[str]:
+        """The processes that are said to work on jobs of these queues. Raises what the database raises."""
+        jobs = self._jobs.c
+        query = sa.select(jobs.executor_id).where(jobs.status == _PENDING, jobs.queue_name.in_(queues)).distinct()
+        with self._engine.connect() as connection:
+            return set(connection.execute(query).scalars())
+
     def put_back(self, executor_id: str, claim: Claim) -> bool:
         """Has a job wait in its queue again, with what is recorded of its steps. False where the claim is over."""
         jobs = self._jobs.c

@@ -192,6 +192,7 @@ class Jobs:
             waiting = functools.partial(self._records.waiting, taken)
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
+            self._every(self._settings.takeover_after_s, self._expect_unheard, "unheard")
             self.add_sweep(self._begin_changed_again)
             self.add_sweep(self._forget_ended)
         self._every(self._settings.sweep_s, self._sweep, "sweeper")
@@ -295,6 +296,7 @@ class Jobs:
                     log.exception("housekeeping failed", task=name)
                     meters.HOUSEKEEPING_FAILED.labels(name).inc()
 
+        meters.HOUSEKEEPING_FAILED.labels(name)  # 0 from the beginning (`store.meters`)
         thread = threading.Thread(target=loop, name=f"jobs-{name}", daemon=True)
         thread.start()
         self._threads.append(thread)
@@ -324,6 +326,16 @@ class Jobs:
                 log.warning("a job that was claimed and not begun waits again", job=claim.job_id)
                 if self._polling is not None:
                     self._polling.look()
+
+    def _expect_unheard(self) -> None:
+        """One that was taken for dead, came back, and died before it could say that it lives has jobs and no row of
+        its own: else nobody would miss it."""
+        at_work = self._records.at_work(self._queue_names)
+        with self._database.read() as connection:
+            unheard = heartbeats.unheard(connection, at_work)
+        for executor_id in unheard:
+            with self._database.write(durable=False) as connection:
+                heartbeats.expect(connection, executor_id)
 
     def _take_over(self) -> None:
         """Puts the pending jobs of workers that fell silent back into their queues. One taker at a time has a worker's

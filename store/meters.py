@@ -7,7 +7,8 @@ the books are in the ledger.
 
 from __future__ import annotations
 
-from typing import Literal
+from itertools import product
+from typing import Literal, get_args
 
 from prometheus_client import Counter, Histogram
 
@@ -45,6 +46,9 @@ INDEX_WORK_FAILED = Counter(
 RERANKED = Counter(
     "parley_reranked_total", "Searches whose passages a reranker was to put in order, by what came of it.", ["outcome"]
 )
+PAYMENT_ASKS = Counter(
+    "parley_payment_asks_total", "Requests to payment providers, by how they ended.", ["provider", "outcome"]
+)
 PAID = Counter("parley_paid_rub_total", "What came in by payment links, in roubles.", ["provider"])
 LETTERS = Counter("parley_letters_total", "Letters to people of the cabinet.", ["outcome"])
 CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
@@ -55,6 +59,16 @@ CHILDREN_FAILED = Counter(
 Kind = Literal["call", "document", "analysis", "evaluation", "export"]
 Outcome = Literal["success", "error", "skipped"]
 Purpose = Literal["chat", "analysis"]
+
+# Made at once, where what they tell apart is known: a series that begins with its first failure, at 1, has not risen.
+for _kind, _outcome in product(get_args(Kind), get_args(Outcome)):
+    ENDED.labels(_kind, _outcome)
+for _outcome in ("delivered", "retried", "failed"):
+    WEBHOOK_ATTEMPTS.labels(_outcome)
+for _outcome in ("sent", "failed"):
+    LETTERS.labels(_outcome)
+for _outcome in ("success", "late", "error"):
+    RERANKED.labels(_outcome)
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:

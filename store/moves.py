@@ -24,7 +24,7 @@ from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
 from store.database import Connection, Database, metadata, put_all
 from store.errors import Conflict
-from store.heartbeats import live_workers, workers
+from store.heartbeats import is_one_alive, workers
 
 _ROWS_AT_ONCE = 500
 _NOT_MOVED = frozenset({workers.name, "alembic_version"})
@@ -81,15 +81,15 @@ def prepare(source: Database, target: Database, *, carried: Set[str] = frozenset
     if says := migrate.newer(target):
         raise Conflict(says, code="not_current")
     migrate.import_tables()
-    if not migrate.is_current(target):  # else figures would be made of what is there by halves
-        migrate.migrate(target)
-    known, there = accounts_of(source), accounts_of(target)
+    there = accounts_of(target) if migrate.current_revision(target) is not None else set()
     with target.read() as theirs:
-        heard = live_workers(theirs, fresh_for_s=fresh_for_s) if fresh_for_s else []
-    if there - known - carried:
+        heard = fresh_for_s > 0 and is_one_alive(theirs, fresh_for_s=fresh_for_s)
+    if there - accounts_of(source) - carried:
         raise Conflict("The target holds accounts of another installation.", code="target_not_empty")
     if heard:
         raise Conflict("A server works on the target: stop it first.", code="server_runs")
+    if not migrate.is_current(target):  # else figures would be made of what is there by halves
+        migrate.migrate(target)
     if not there:
         # What migrations put in, as tariffs: the source has its own.
         with target.write() as connection:

@@ -179,6 +179,15 @@ def list_due(connection: Connection, provider: str, *, limit: int) -> list[Payme
     return [PaymentLink(**row._mapping) for row in rows]
 
 
+def end_checks(tenant_id: str, connection: Connection, link_id: str) -> None:
+    """The provider has answered, and is not asked again."""
+    connection.execute(
+        sa.update(payment_links)
+        .where(payment_links.c.tenant_id == tenant_id, payment_links.c.id == link_id)
+        .values(next_check_at=None, updated_at=now())
+    )
+
+
 def claim_check(tenant_id: str, connection: Connection, link: PaymentLink, *, next_check_at: datetime | None) -> bool:
     """True for the one process that asks now."""
     changed = connection.execute(

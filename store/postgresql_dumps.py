@@ -12,6 +12,9 @@ from store.database import LOCK_TIMEOUT_S, Database
 from store.errors import Unavailable
 
 _JOBS_SCHEMA = "dbos"
+_OF_NEWER_SERVERS = {170000: b"SET transaction_timeout = 0;"}
+"""What clients write into the head of every script, by the first server that knows it."""
+_HEAD_BYTES = 65_536
 
 
 def dump(database: Database, path: Path) -> None:
@@ -27,6 +30,7 @@ def restore(database: Database, path: Path, *, replace: bool) -> None:
     script = path.with_suffix(".sql")
     cleaning = ["--clean", "--if-exists"] if replace else []
     _run(None, "pg_restore", "--no-owner", *cleaning, f"--file={script}", str(path))
+    _suit(script, _server_version(database))
     statements = [f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s'", *(_drops(database) if replace else [])]
     before = [f"--command={each}" for each in statements]
     # The script leaves the session without a search path.
@@ -36,6 +40,23 @@ def restore(database: Database, path: Path, *, replace: bool) -> None:
         _run(database, "psql", *whole, *before, f"--file={script}", *after)
     finally:
         script.unlink(missing_ok=True)
+
+
+def _server_version(database: Database) -> int:
+    """170004 is 17.4."""
+    with database.read() as connection:
+        return int(connection.execute(sa.text("SHOW server_version_num")).scalar_one())
+
+
+def _suit(script: Path, server_version: int) -> None:
+    """Makes comments of the settings in a script's head that the server is too old for, in place: it may be large."""
+    with script.open("r+b") as file:
+        head = file.read(_HEAD_BYTES)
+        for since, line in _OF_NEWER_SERVERS.items():
+            if server_version < since:
+                head = head.replace(b"\n" + line, b"\n" + b"-" * len(line), 1)
+        file.seek(0)
+        file.write(head)
 
 
 def _drops(database: Database) -> list[str]:

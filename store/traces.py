@@ -8,6 +8,7 @@ somebody said, an address or a secret: so of an error they tell its kind and not
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _ITS_ATTRIBUTES = ("dbos.operation.workflow_id", "dbos.operation.type", "dbos.queue.name", "dbos.executor.id")
-_LATEST_END_MS = 3000
+_LATEST_END_S = 3.0
 _W3C = TraceContextTextMapPropagator()
 _OURS = "parley"
 _tracer = trace.get_tracer(_OURS, version("parley"))
@@ -56,9 +57,15 @@ def start(role: str) -> Callable[[], None]:
     trace.set_tracer_provider(provider)
     _started = True
 
-    def close() -> None:
-        provider.force_flush(_LATEST_END_MS)
+    def send_the_last() -> None:
+        provider.force_flush()
         provider.shutdown()
+
+    def close() -> None:
+        # The SDK bounds neither of the two: a collector that hangs would keep a process for most of a minute.
+        sending = threading.Thread(target=send_the_last, name="last traces", daemon=True)
+        sending.start()
+        sending.join(_LATEST_END_S)
 
     return close
 

@@ -194,6 +194,44 @@ def test_a_provider_that_is_away_is_left_alone_for_a_while(
     assert shop.asked - asked == 1
 
 
+def test_a_payment_is_asked_about_until_the_provider_has_answered_however_long_it_was_away(
+    database: Database, tenant: Tenant, house: Payments, shop: Shop
+) -> None:
+    late, never = (house.open_link(tenant, WISH, actor="test") for _ in range(2))
+    shop.moves(late, "paid")
+    long_ago = now() - payments.ASKED_FOR - timedelta(days=2)
+
+    def sweep_when_due() -> None:
+        house._rest_until_s = 0.0
+        due = stored.payment_links.update().where(stored.payment_links.c.next_check_at.is_not(None))
+        with database.write() as connection:
+            connection.execute(due.values(expires_at=long_ago, next_check_at=now()))
+        house.sweep()
+
+    shop.is_away = True
+    for _ in range(4):
+        sweep_when_due()
+    shop.is_away = False
+    sweep_when_due()
+    assert settled(database, tenant) == WISH.amount_micro
+    assert link_now(database, never).next_check_at is None, "it was asked about after its time, and is no more"
+    asked = shop.asked
+    sweep_when_due()
+    assert shop.asked == asked
+
+
+def test_a_provider_that_never_answers_again_is_given_up(
+    database: Database, tenant: Tenant, house: Payments, shop: Shop
+) -> None:
+    link = house.open_link(tenant, WISH, actor="test")
+    shop.is_away = True
+    with database.write() as connection:
+        expired_at = now() - payments.GIVEN_UP_AFTER
+        connection.execute(stored.payment_links.update().values(expires_at=expired_at, next_check_at=now()))
+    house.sweep()
+    assert link_now(database, link).next_check_at is None
+
+
 def test_a_request_that_is_repeated_goes_on_with_the_link_that_it_began(
     database: Database, tenant: Tenant, house: Payments, shop: Shop
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -19,7 +21,7 @@ import sqlalchemy as sa
 from api import backup
 from api.backup import make_backup, restore_backup
 from rag.index_places import open_place
-from store import backups, index_work, migrate
+from store import backups, index_work, migrate, postgresql_dumps
 from store.backups import BackupDamaged
 from store.blobs import Blobs
 from store.database import Database
@@ -386,6 +388,62 @@ def test_one_that_was_killed_is_done_again(
     assert [each.key for each in Blobs(settings).list_all()] == ["kept/audio/1"]
     assert (settings.data_dir / "secret.key").read_bytes() == secret
     assert not [path.name for path in settings.data_dir.iterdir() if "restor" in path.name]
+    database.close()
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("schema", ["0001", "0020", "head"])
+def test_a_restore_waits_for_the_servers_of_any_release_to_be_stopped(
+    postgresql_url: str, tmp_path: Path, schema: str
+) -> None:
+    """Also of one whose schema this Parley cannot work with: then a restore is what its message tells people to do."""
+    settings = into(tmp_path / "here", database_url=postgresql_url)
+    database = made_of(settings, schema, tmp_path / "before.tar")
+    with database.write() as connection:
+        connection.execute(sa.text("UPDATE workers SET last_seen_at = now()"))
+    with pytest.raises(Unavailable, match="server works"):
+        restore_backup(settings, tmp_path / "before.tar", force=True)
+    with database.write() as connection:
+        connection.execute(sa.text("UPDATE workers SET last_seen_at = now() - interval '1 hour'"))
+    restore_backup(settings, tmp_path / "before.tar", force=True)
+    database.close()
+
+
+_NEWER_RESTORE = r"""#!/bin/sh
+{program} "$@" || exit
+for word in "$@"; do
+  case $word in
+    --file=*) sed -i '0,/^SET statement_timeout/s//SET transaction_timeout = 0;\n&/' "${{word#--file=}}";;
+  esac
+done
+"""
+"""What a newer one writes."""
+
+
+@pytest.mark.postgresql
+def test_what_programs_of_a_newer_postgresql_set_is_left_out_for_an_older_server(
+    postgresql_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = into(tmp_path / "here", database_url=postgresql_url)
+    made_of(settings, "head", tmp_path / "backup.tar").close()
+    newer = tmp_path / "newer" / "pg_restore"
+    newer.parent.mkdir()
+    newer.write_text(_NEWER_RESTORE.format(program=shutil.which("pg_restore")), encoding="utf-8")
+    newer.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{newer.parent}{os.pathsep}{os.environ['PATH']}")
+    suited: list[bytes] = []
+    suit = postgresql_dumps._suit
+
+    def seen(script: Path, server_version: int) -> None:
+        assert b"\nSET transaction_timeout = 0;\n" in script.read_bytes()
+        suit(script, min(server_version, 160_000))
+        suited.append(script.read_bytes())
+
+    monkeypatch.setattr(postgresql_dumps, "_suit", seen)
+    restore_backup(settings, tmp_path / "backup.tar", force=True)
+    assert b"transaction_timeout" not in suited[0]
+    database = Database(settings)
+    assert migrate.is_current(database)
     database.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from tests.support.scripted_model import API_KEY, MODEL, ScriptedModel, serve_sc
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 120.0
+STOPS_WITHIN_S = 30.0
+"""Or whoever stops it kills it (`compose.yaml`)."""
 CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 SECRET_WORD = "gravelmoth"
 ERROR = 2
@@ -154,8 +157,15 @@ def test_one_trace_leads_from_an_upload_to_its_webhook(server: RunningServer, re
     assert way[-1] == accepted.name
     assert {"send_webhook", "transcribe_call"} <= set(way)
     assert any(ways(spans, each)[-1] == accepted.name for each in spans if each.name.startswith("child "))
-    lines = [json.loads(line) for line in server.log().splitlines() if line.startswith("{")]
-    assert {line["event"] for line in lines if line.get("trace_id") == trace} >= {"request", "sent a webhook"}
+
+    def logged() -> set[str]:
+        lines = [json.loads(line) for line in server.log().splitlines() if line.startswith("{")]
+        return {line["event"] for line in lines if line.get("trace_id") == trace}
+
+    deadline = time.monotonic() + WAIT_S
+    while not logged() >= {"request", "sent a webhook"}:
+        assert time.monotonic() < deadline, logged()
+        time.sleep(0.1)
 
 
 def test_tools_and_models_are_parts_of_a_chats_trace(
@@ -208,6 +218,11 @@ def test_a_collector_that_hangs_stops_neither_requests_nor_the_servers_end(tmp_p
             account: Account = running.start().new_client("alone")
             for _ in range(50):
                 assert account.get("/public/v1/balance").status_code == 200
-            assert running.stop() == 0
+            running.process.send_signal(signal.SIGINT)
+            deadline = time.monotonic() + STOPS_WITHIN_S
+            while running.process.poll() is None:
+                assert time.monotonic() < deadline, "the collector keeps it"
+                time.sleep(0.1)
+            assert running.process.returncode == 0
         finally:
             running.close()

@@ -15,7 +15,7 @@ import pytest
 
 from ingest.index_state import read_state
 from rag.index_places import FolderPlace
-from store import account_rows, index_work, kb_spaces, moved_accounts, moves
+from store import account_rows, index_work, kb_spaces, migrate, moved_accounts, moves
 from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
 from store.database import Database, now
@@ -23,6 +23,7 @@ from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
 from tests.support.bucket import running_bucket
+from tests.support.filled import fill
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 from tests.support.talks import ANNA, BORIS, add_talk, fact, promise
@@ -279,6 +280,18 @@ def test_one_that_is_broken_off_goes_on(
     target.close()
 
 
+def older_stays_as_it_is(server: RunningServer, folder: Path) -> bool:
+    """Another installation, of a release before, is not brought up to date by a move that was mistyped."""
+    older = Database(Settings(data_dir=folder, _env_file=None))  # type: ignore[call-arg]
+    migrate.migrate(older, "0020")
+    fill(older)
+    refused = moved(server, "--data-dir", str(folder))
+    assert "another installation" in refused.stderr
+    revision = migrate.current_revision(older)
+    older.close()
+    return revision == "0020"
+
+
 def test_it_mixes_no_installations_and_sees_what_differs(
     first: tuple[RunningServer, Account, str], tmp_path: Path
 ) -> None:
@@ -289,6 +302,7 @@ def test_it_mixes_no_installations_and_sees_what_differs(
     refused = moved(server, "--data-dir", str(tmp_path / "strange"))
     assert refused.returncode == 1
     assert "another installation" in refused.stderr
+    assert older_stays_as_it_is(server, tmp_path / "older")
     same = moved(server)
     assert same.returncode == 1
     assert "to where it is" in same.stderr

@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import httpx2
+import psycopg
 import pytest
 
 from tests.soak.conftest import Size
@@ -47,6 +48,17 @@ import sys, httpx2
 page = httpx2.get(sys.argv[1] + "/metrics", timeout=float(sys.argv[2])).text
 print(*sorted(line for line in page.splitlines() if line.startswith("parley_ready")), sep="; ")
 """
+HOLD = """
+import sys
+import sqlalchemy as sa
+from store.engines import make_engine
+with make_engine(sys.argv[1], synchronous="NORMAL").connect() as connection:
+    connection.execute(sa.text("SELECT pg_advisory_xact_lock(1)"))
+    print("held", flush=True)
+    connection.execute(sa.text("SELECT pg_sleep(2), repeat('x', 100000)"))
+"""
+"""Has a lock, and asks for what comes when nobody is there to take it."""
+LET_GO_S = 60
 CALLS_IN_WORK = 4
 ANSWER_S = 40.0
 BETWEEN_KILLS_S = 10.0
@@ -136,6 +148,19 @@ def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
         documents.assert_each_is_there_once()
         assert_analysed_once(analyst, sent)
         assert first.stop() == 0
+
+
+def test_the_locks_of_who_is_cut_off_are_let_go_with_an_answer_on_its_way(network: Network, stores: PostgreSql) -> None:
+    host, url = network.host(), postgresql.new_database(stores.url)
+    command = [*host.prefix, sys.executable, "-c", HOLD, url]
+    with subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        host.cut()
+        with closing(psycopg.connect(url.replace("+psycopg", ""))) as connection:
+            connection.execute(f"SET lock_timeout = '{LET_GO_S}s'")
+            connection.execute("SELECT pg_advisory_lock(1)")
+        holder.kill()
 
 
 def is_at(steps: JobSteps, task_id: str, worker: str | None) -> bool:

@@ -100,6 +100,22 @@ def test_another_worker_takes_over_the_jobs_of_one_that_fell_silent(start: Start
     assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
 
 
+def test_another_worker_takes_over_the_jobs_of_one_that_is_not_known_any_more(start: Start, tmp_path: Path) -> None:
+    """It was taken for dead, came back, and died before it could say that it lives."""
+    worker = start("one", "enqueue", "job-1")
+    wait_for(tmp_path, "second begins job-1 by one")
+    worker.kill()
+    worker.wait()
+    database = Database(Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'main.sqlite3'}"))
+    with database.write() as connection:
+        assert connection.execute(sa.delete(heartbeats.workers)).rowcount == 1
+    database.close()
+    (tmp_path / "go").touch()
+    start("two", "work")
+    wait_for(tmp_path, "second job-1 by two")
+    assert sum(line.startswith("first job-1") for line in lines(tmp_path)) == 1
+
+
 def test_a_job_of_a_queue_that_its_taker_does_not_know_waits_for_one_that_does(start: Start, tmp_path: Path) -> None:
     worker = start("new", "enqueue-newer", "job-1")
     wait_for(tmp_path, "second begins job-1 by new")
