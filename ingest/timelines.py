@@ -21,6 +21,7 @@ from store.communications import Communication
 from store.errors import Unavailable
 from store.index_work import (
     DELETE_BLOB,
+    FOLLOWS,
     FORGET_COMMUNICATION,
     FORGET_DOCUMENT,
     INDEX_COMMUNICATION,
@@ -35,6 +36,9 @@ _SWEEP_S = 20.0
 """What a sweep does of it, about: others have their turn in the next one, and so have the other sweeps in between."""
 
 _LOOKS = 5
+
+for _action in FOLLOWS:
+    meters.INDEX_WORK_FAILED.labels(_action)  # 0 from the beginning (`store.meters`)
 
 
 def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:

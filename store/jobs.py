@@ -128,6 +128,8 @@ class Jobs:
         self._dbos = DBOS(config=config)
         self._queues = tuple(queues)
         self._queue_names = [plan.name for plan in self._queues]
+        for name in self._queue_names:
+            meters.TAKEN_OVER.labels(name)  # 0 from the beginning (`store.meters`)
         self._records = JobRecords(self._engine)
         self._lost_claims = LostClaims(looks_every_s=settings.heartbeat_s)
         self._polling: Polling | None = None

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
+from typing import get_args
 
 import httpx2
 import pytest
 
-from store import accounts, index_work
+from store import accounts, index_work, meters
 from store.database import now
 from store.ids import new_id
 from tests.contract.test_evaluations import evaluate
@@ -18,7 +20,7 @@ from tests.contract.test_sign_in import OWN
 from tests.support.analyses import STAGES, analysed, send
 from tests.support.calls import HOOK
 from tests.support.mail_server import MailServer, receiving_mail
-from tests.support.metrics import counted
+from tests.support.metrics import counted, families
 from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer
 
@@ -79,6 +81,32 @@ def eventually(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.05)
+
+
+def test_what_may_fail_is_told_of_before_it_does(tmp_path: Path) -> None:
+    """Else the first failure of a process is no rise that an alert could see."""
+    fresh = RunningServer(tmp_path)
+    try:
+        fresh.start()
+        found = {
+            (each.name, *each.labels.values())
+            for family in families(fresh)
+            for each in family.samples
+            if each.name.startswith("parley_")
+        }
+    finally:
+        fresh.close()
+    for expected in (
+        *(("parley_work_ended_total", kind, "error") for kind in get_args(meters.Kind)),
+        *(("parley_index_work_failed_total", action) for action in index_work.FOLLOWS),
+        ("parley_webhook_attempts_total", "failed"),
+        ("parley_letters_total", "failed"),
+        ("parley_reranked_total", "late"),
+        ("parley_children_failed_total", "documents"),
+        ("parley_jobs_taken_over_total", "analyses"),
+        ("parley_housekeeping_failed_total", "heartbeat"),
+    ):
+        assert expected in found
 
 
 def test_work_that_ends_is_counted_by_what_it_was(server: RunningServer, account: Account) -> None:
