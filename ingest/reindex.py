@@ -18,7 +18,7 @@ import structlog
 
 from ingest.filling import fill_communication, fill_document, fill_memory, fill_together, passages_of_document
 from ingest.index_state import IndexState, Progress, read_state, write_progress, write_state
-from ingest.timelines import communication_passages, memory_passages
+from ingest.timelines import communication_passages, index_communication, index_memory, memory_passages
 from ingest.workshop import REFILL_QUEUE, Workshop, workshop
 from rag.generation import Generation, Passage
 from store import analysis, communications, index_work, knowledge
@@ -29,6 +29,7 @@ log = structlog.get_logger(__name__)
 
 _PAGE = 50
 _PAGE_OF_FEW = 1000
+_POINTS = 1000
 _ROUNDS = 10
 _JOB_IDS = 500
 _HOPELESS_PAGES = 3
@@ -42,6 +43,18 @@ _KINDS: dict[str, tuple[_Page, _Read, _Fill]] = {
     "documents": (knowledge.page_of_all, passages_of_document, fill_document),
     "communications": (communications.page_of_all, communication_passages, fill_communication),
     "memory": (analysis.page_of_remembered, memory_passages, fill_memory),
+}
+
+
+def _forget_document(house: Workshop, tenant_id: str, document_id: str) -> None:
+    house.indexes.delete(tenant_id, document_id=document_id)
+
+
+# Somebody may be remembered again meanwhile; a document that is gone does not come back.
+_FOLLOW: dict[str, Callable[[Workshop, str, str], None]] = {
+    "document": _forget_document,
+    "communication": index_communication,
+    "memory": index_memory,
 }
 
 
@@ -114,6 +127,10 @@ def reindex_everything(name: str = "") -> None:
                 after, count, failures = page["after"], page["count"], page["failed"]
                 done, failed = done + count, failed + failures
                 hopeless = hopeless + 1 if failures and failures == count else 0
+        if due["tenants"] is None:
+            cleared: Cleared | None = Cleared(after=None)
+            while cleared is not None:
+                cleared = _clear_page(name, cleared["after"])
         due = _end_round(name, due, failed)
 
 
@@ -165,6 +182,30 @@ def _fill_page(
     write_progress(house.settings, name, progress)
     log.info("filling the index", index=name, **asdict(progress))
     return Page(after=rows[-1][1], count=len(rows), failed=failures)
+
+
+class Cleared(TypedDict):
+    after: str | None
+
+
+@step(name="clear_page", retries_allowed=True, max_attempts=5)
+def _clear_page(name: str, after: str | None) -> Cleared | None:
+    """Takes out what the index holds of whom the store does not know: it may be of another moment, as after a
+    restore."""
+    house = workshop()
+    generation = house.indexes.in_use(name)
+    if generation is None:
+        return None
+    found, following = generation.index.subjects(after, _POINTS)
+    for kind in {subject.kind for subject in found}:
+        of_kind = [subject for subject in found if subject.kind == kind]
+        with house.database.read() as connection:
+            there = index_work.subjects_there(connection, kind, [subject.id for subject in of_kind])
+        for subject in of_kind:
+            if (subject.tenant_id, subject.id) not in there:
+                _FOLLOW[kind](house, subject.tenant_id, subject.id)
+                log.info("took out of the index what is not in the store", index=name, kind=kind, subject=subject.id)
+    return None if following is None else Cleared(after=following)
 
 
 def _try(fill: Callable[..., None], house: Workshop, name: str, tenant_id: str, *what: object) -> bool:

@@ -37,6 +37,8 @@ KEYWORD_FIELDS = (
     "category",
 )
 INTEGER_FIELDS = ("occured_at_s",)
+SUBJECT_FIELDS = {"document": "document_id", "communication": "communication_id", "memory": "speaker_id"}
+"""By the kind of a passage, what names the subject that it is of."""
 _SINGLE_FIELDS = (
     "document_id",
     "communication_id",
@@ -207,6 +209,15 @@ class IndexCounts:
     points: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A document, a communication, or a speaker whose `memory` it is."""
+
+    tenant_id: str
+    kind: str
+    id: str
+
+
 class Pool(Protocol):
     """What runs a function in a child process; `ingest.children.ChildPool` is one."""
 
@@ -247,6 +258,10 @@ class VectorIndex(Protocol):
         speaker_id: str | None = None,
     ) -> set[str]:
         """The ids of the points of one document, one communication or one speaker: exactly one of them is given."""
+
+    def subjects(self, after: str | None, limit: int) -> tuple[set[Subject], str | None]:
+        """Whose points they are, of all tenants, `limit` points at a time; behind which to go on, None where there are
+        no more. None at all of an index that lies beside its database: a restore takes it away with that."""
 
     def search_hybrid(
         self, tenant_id: str, vector: Vector | None, query_text: str, filter: Filter, limit: int

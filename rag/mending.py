@@ -17,6 +17,7 @@ from rag.index import (
     Pool,
     ShardDamaged,
     Stored,
+    Subject,
     Value,
     Vector,
     VectorIndex,
@@ -83,6 +84,9 @@ class MendingIndex:
                 tenant_id, document_id=document_id, communication_id=communication_id, speaker_id=speaker_id
             ),
         )
+
+    def subjects(self, after: str | None, limit: int) -> tuple[set[Subject], str | None]:
+        return self._index.subjects(after, limit)
 
     def passages(self, tenant_id: str, ids: Sequence[str]) -> dict[str, Stored]:
         return self._mended(tenant_id, lambda: self._index.passages(tenant_id, ids))

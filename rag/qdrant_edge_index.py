@@ -27,6 +27,7 @@ from rag.index import (
     Point,
     Pool,
     Stored,
+    Subject,
     Value,
     Vector,
     changed_payload,
@@ -115,6 +116,9 @@ class EdgeIndex:
             count = shard.count(edge.CountRequest(filter=condition))
             points = shard.query(edge.QueryRequest(limit=count, filter=condition)) if count else []
         return {str(point.id) for point in points}
+
+    def subjects(self, after: str | None, limit: int) -> tuple[set[Subject], str | None]:
+        return set(), None
 
     def passages(self, tenant_id: str, ids: Sequence[str]) -> dict[str, Stored]:
         with self._shards.reading(tenant_id) as shard:

@@ -15,6 +15,7 @@ from rag.index import (
     INTEGER_FIELDS,
     KEYWORD_FIELDS,
     PAYLOAD_VERSION,
+    SUBJECT_FIELDS,
     TERMS,
     Candidate,
     Candidates,
@@ -25,6 +26,7 @@ from rag.index import (
     Point,
     Pool,
     Stored,
+    Subject,
     Value,
     Vector,
     changed_payload,
@@ -153,6 +155,17 @@ class ServerIndex:
             found |= {str(record.payload[POINT]) for record in page if record.payload}
             if offset is None:
                 return found
+
+    def subjects(self, after: str | None, limit: int) -> tuple[set[Subject], str | None]:
+        fields = [TENANT, "kind", *SUBJECT_FIELDS.values()]
+        with answering():
+            page, following = self._client.scroll(self._collection, limit=limit, offset=after, with_payload=fields)
+        found = set()
+        for payload in (record.payload or {} for record in page):
+            kind = payload.get("kind")
+            if kind in SUBJECT_FIELDS and (id_ := payload.get(SUBJECT_FIELDS[kind])) is not None:
+                found.add(Subject(str(payload[TENANT]), kind, str(id_)))
+        return found, None if following is None else str(following)
 
     def search_hybrid(
         self, tenant_id: str, vector: Vector | None, query_text: str, filter: Filter, limit: int

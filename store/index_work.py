@@ -8,7 +8,7 @@ before it is stored, and goes by itself where nothing came to take it in.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -216,6 +216,20 @@ def list_refills(connection: Connection, index_name: str) -> list[Refill]:
             tenant_id = None if work.tenant_id == _EVERYBODY else work.tenant_id
             found.append(Refill(work, tenant_id, changed_at <= now()))
     return found
+
+
+@across_tenants("an index holds the passages of all")
+def subjects_there(connection: Connection, kind: str, ids: Collection[str]) -> set[tuple[str, str]]:
+    """(tenant id, id) of those of the `kind`, as an index names it, that an index is to have passages of."""
+    tables = metadata.tables
+    if kind == "memory":
+        items = tables["summary_items"].c
+        query = sa.select(items.tenant_id, items.speaker_id).distinct().where(items.item_type == "memory")
+        column = items.speaker_id
+    else:
+        table = tables[{"document": "kb_documents", "communication": "communications"}[kind]].c
+        query, column = sa.select(table.tenant_id, table.id), table.id
+    return {(row[0], row[1]) for row in connection.execute(query.where(column.in_(ids)))}
 
 
 @across_tenants("an index holds the passages of all")

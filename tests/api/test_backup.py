@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from qdrant_client import QdrantClient
 
 from api import backup
 from api.backup import make_backup, restore_backup
@@ -29,9 +30,11 @@ from store.errors import Conflict, InvalidRequest, Unavailable
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
+from tests.support.calls import wait_until
 from tests.support.filled import fill
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
+from tests.support.talks import ANNA, BORIS, add_talk, fact
 
 WAIT_S = 180.0
 
@@ -484,6 +487,43 @@ def test_each_index_on_a_server_is_compared_with_what_was_restored(tmp_path: Pat
             "e5-small": [(None, True)],
             "words-only": [(None, True)],
         }
+
+
+def test_what_came_after_the_backup_leaves_the_index_on_a_server_too(tmp_path: Path) -> None:
+    """Documents, conversations and what is remembered, also of accounts that are not there any more."""
+    with running_qdrant() as qdrant:
+        server = RunningServer(tmp_path / "data", qdrant_url=qdrant.url, sweep_s="0.5")
+        try:
+            account = server.start().new_client("kept")
+            before = account.add_document(account.new_space(), b"Cars are left behind the bakery.", "cars.txt")["id"]
+            make_backup(server.settings, tmp_path / "backup.tar")
+            account.add_document(account.new_space(), b"Bicycles are left in the yard.", "bicycles.txt")
+            newcomer = server.new_client("newcomer")
+            newcomer.add_document(newcomer.new_space(), b"Boats are left in the harbour.", "boats.txt")
+            for each in (account, newcomer):
+                add_talk(
+                    each,
+                    people={"A": ANNA, "B": BORIS},
+                    turns=[("A", "Where is my gravelmoth?"), ("B", "It is on its way.")],
+                    facts=[fact("waits for a gravelmoth", "A", quote="Where is my gravelmoth?")],
+                )
+            kinds = {"document", "communication", "memory"}
+            wait_until(lambda: {payload["kind"] for payload in payloads(qdrant.url)} == kinds)
+            server.stop()
+            server.database.close()
+            restore_backup(server.settings, tmp_path / "backup.tar", force=True)
+            server.start()
+            wait_until(lambda: [each.get("document_id") for each in payloads(qdrant.url)] == [before])
+        finally:
+            server.close()
+
+
+def payloads(url: str) -> list[dict[str, Any]]:
+    """Of all that a server of indexes holds."""
+    client = QdrantClient(url=url)
+    found = [client.scroll(each.name, limit=1000)[0] for each in client.get_collections().collections]
+    client.close()
+    return [record.payload or {} for records in found for record in records]
 
 
 def test_a_server_of_indexes_that_is_away_is_known_before_anything_is_touched(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from qdrant_client import QdrantClient
 
-from rag.index import Filter, IndexMismatch, Point, Stored, Value, Vector, VectorIndex
+from rag.index import Filter, IndexMismatch, Point, Stored, Subject, Value, Vector, VectorIndex
 from rag.qdrant_edge_index import EdgeIndex
 from rag.qdrant_server_index import ServerIndex
 from tests.rag.conftest import DIMENSION, server_index
@@ -149,6 +149,25 @@ def test_filters_hold_in_dense_and_text_search(library: VectorIndex, wanted: Fil
     every_word = "возврат договор delivery деньги late"
     assert sorted(dense(library, vector(1, 1, 1, 1), wanted)) == expected
     assert sorted(words(library, every_word, wanted)) == expected
+
+
+def test_whose_passages_a_server_holds_is_told_page_by_page(filled: VectorIndex) -> None:
+    """Of all tenants; a speaker's memory too, and nothing of points that are nobody's."""
+    fact = point(6, "Anna has a cat", (1, 0, 0, 0), kind="memory", speaker_id="s1")
+    filled.upsert(OTHER_TENANT, [fact, point(7, "Nobody's", (1, 0, 0, 0))])
+    found: set[Subject] = set()
+    after: str | None = None
+    for _ in range(10):
+        page, after = filled.subjects(after, 3)
+        found |= page
+        if after is None:
+            break
+    if isinstance(filled, EdgeIndex):
+        assert found == set()
+        return
+    documents = {Subject(TENANT, "document", id_) for id_ in ("d1", "d2", "d3")}
+    communications = {Subject(TENANT, "communication", id_) for id_ in ("c1", "c2")}
+    assert found == documents | communications | {Subject(OTHER_TENANT, "memory", "s1")}
 
 
 def test_limit_bounds_the_list(library: VectorIndex) -> None:
