@@ -15,7 +15,7 @@ import pytest
 
 from ingest.index_state import read_state
 from rag.index_places import FolderPlace
-from store import account_rows, index_work, kb_spaces, migrate, moved_accounts, moves
+from store import account_rows, accounts, index_work, kb_spaces, migrate, moved_accounts, moves
 from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
 from store.database import Database, now
@@ -278,6 +278,30 @@ def test_one_that_is_broken_off_goes_on(
     assert [part for part in moves.compare(source, target, own, other) if not part.is_whole] == []
     source.close()
     target.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def test_what_one_row_alone_may_have_can_go_to_another_between_two_moves(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = request.getfixturevalue("postgresql_url") if kind == "postgresql" else ""
+    there = Database(Settings(data_dir=tmp_path / "there", database_url=url, _env_file=None))  # type: ignore[call-arg]
+    server = RunningServer(tmp_path / "here")
+    clients = [server.new_client(name, email=f"{name}@shop.example") for name in ("one", "two", "three")]
+    emails: list[str | None]
+    for emails in (["one@shop.example", "two@shop.example", None], ["two@shop.example", None, "one@shop.example"]):
+        with server.database.write() as connection:
+            for client in clients:
+                accounts.update_tenant(client.tenant_id, connection, email=None)
+            for client, email in zip(clients, emails, strict=True):
+                accounts.update_tenant(client.tenant_id, connection, email=email)
+        moves.prepare(server.database, there)
+        moves.move_rows(server.database, there, lambda what, count: None)
+        with there.read() as connection:
+            found = [accounts.get_tenant(client.tenant_id, connection) for client in clients]
+        assert [tenant and tenant.email for tenant in found] == emails
+    there.close()
+    server.close()
 
 
 def older_stays_as_it_is(server: RunningServer, folder: Path) -> bool:
