@@ -34,7 +34,8 @@ _OWN = (
 
 
 def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
-    """A row that tells what was copied. Raises InvalidRequest where the path is taken."""
+    """A row that tells what was copied; `missing`: blobs that were replaced too quickly to be. Raises InvalidRequest
+    where the path is taken."""
     database = Database(settings)
     try:
         schema = migrate.current_revision(database)
@@ -42,12 +43,12 @@ def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
             raise NotFound(f"There is no database to back up: {database.shown_url}")
         with backups.open_target(path) as target:
             keyring = Keyring.of(settings)
-            manifest = backups.back_up(
+            manifest, missing = backups.back_up(
                 settings, database, target, schema=schema, installation_id=keyring.installation_id
             )
     finally:
         database.close()
-    return _row(path, manifest)
+    return _row(path, manifest) | {"missing": missing}
 
 
 def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, Any]:

@@ -226,9 +226,12 @@ def knowledge(meter: Meter, account: Account, share: float) -> None:
 
 
 def rules(number: int) -> str:
-    """A document of its own, about twelve pages of it."""
+    """A document of its own, about twelve pages of it, in which each car park is another one: a search drops what says
+    the same as another passage, and would look for more."""
     sections = (
-        f"## Rule {number}.{page}\n\n" + f"{material.PARKING} Of car park {page}.\n\n" * 8 for page in range(PAGES)
+        f"## Rule {number}.{page}\n\n"
+        + "".join(f"{material.PARKING} Of car park {number}{page:02}{row}.\n\n" for row in range(8))
+        for page in range(PAGES)
     )
     return f"# Rules, part {number}\n\n" + "\n\n".join(sections)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
+
+from store.settings import Settings, Work
 
 _DRIVERS = ("/dev/nvidiactl", "/dev/dxg")  # of NVIDIA, and of NVIDIA within Windows' subsystem for Linux
 
@@ -16,3 +19,8 @@ def has_gpu() -> bool:
     import ctranslate2  # type: ignore[import-untyped]
 
     return bool(ctranslate2.get_cuda_device_count() > 0)
+
+
+def hears_by_gpu(settings: Settings, takes: Collection[Work]) -> bool:
+    """Whether a worker that takes this work recognises its calls on one."""
+    return "speech" in takes and settings.asr_device != "cpu" and has_gpu()

@@ -1,10 +1,10 @@
 """Backups: everything that a restored server needs, copied while this one runs, each file with its checksum.
 
 The order makes it whole: blobs, then the database as it is at one moment, then the blobs that came meanwhile. A blob is
-stored before the row that names it and never changes, so each that the copied rows name is there. Pictures of the
-moment do change, and are not copied. Neither is the index, whose files change under the server's hands and which is
-made again from the rest, nor are the records of jobs, whose steps belong to another moment than the rows: what was in
-work begins again.
+stored before the row that names it and never changes, so each that the copied rows name is there, unless it came after
+the first look and its row has another one since: then another moment is copied. Pictures of the moment do change, and
+are not copied. Neither is the index, whose files change under the server's hands and which is made again from the rest,
+nor are the records of jobs, whose steps belong to another moment than the rows: what was in work begins again.
 """
 
 from __future__ import annotations
@@ -15,19 +15,24 @@ import os
 import shutil
 import sqlite3
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import sqlalchemy as sa
 
 from store import postgresql_dumps
+from store.account_exports import account_exports
 from store.blobs import BlobMissing, Blobs, check_key
-from store.database import Database, now
+from store.camera_events import camera_events
+from store.database import Connection, Database, now
 from store.errors import InvalidRequest
+from store.knowledge import documents
+from store.media import media
 from store.settings import Settings
+from store.transcriptions import transcription_tasks
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -36,6 +41,19 @@ SECRET = "secret.key"  # noqa: S105 - the name of a file
 OTHERS = (SECRET, "demo.json")
 _BLOBS = "blobs/"
 _PIECE_BYTES = 1024 * 1024
+_ROWS_AT_ONCE = 10_000
+_MOMENTS = 3
+"""Of the database, that are copied at most for one that is whole."""
+_Places = dict[str, tuple[sa.Table, str]]
+"""By the key of a blob, the row that names it: its table and id."""
+_NAMING: tuple[sa.Column[Any], ...] = (
+    account_exports.c.blob_key,
+    camera_events.c.snapshot_key,
+    documents.c.blob_key,
+    media.c.blob_key,
+    transcription_tasks.c.blob_key,
+)
+"""The columns that name blobs."""
 
 
 class BackupDamaged(InvalidRequest):
@@ -158,8 +176,11 @@ def open_target(path: Path) -> Iterator[Target]:
         os.umask(before)
 
 
-def back_up(settings: Settings, database: Database, target: Target, *, schema: str, installation_id: str) -> Manifest:
-    """Copies everything; the manifest, which is stored last."""
+def back_up(
+    settings: Settings, database: Database, target: Target, *, schema: str, installation_id: str
+) -> tuple[Manifest, int]:
+    """Copies everything; the manifest, which is stored last, and how many blobs are missing, being replaced too
+    quickly."""
     blobs = Blobs(settings)
     kind = "sqlite" if database.is_sqlite else "postgresql"
     manifest = Manifest(now().isoformat(timespec="seconds"), kind, schema, installation_id)
@@ -167,17 +188,24 @@ def back_up(settings: Settings, database: Database, target: Target, *, schema: s
     _add_blobs(blobs, target, manifest, done)
     scratch = settings.data_dir.absolute() / f"backup-{os.getpid()}.partial"
     try:
-        _dump(database, scratch)
+        for _ in range(_MOMENTS):
+            with database.read() as connection:
+                named = _named(connection, done)
+            gone = {key for key in named if not blobs.exists(key)}
+            named = _dump(database, scratch, done | gone)
+            _add_blobs(blobs, target, manifest, done)
+            missing = _replaced(database, {key: place for key, place in named.items() if key not in done})
+            if not missing:
+                break
         _add_file(target, manifest, SQLITE if database.is_sqlite else DUMP, scratch)
     finally:
         scratch.unlink(missing_ok=True)
     for name in OTHERS:
         if (settings.data_dir / name).is_file():
             _add_file(target, manifest, name, settings.data_dir / name)
-    _add_blobs(blobs, target, manifest, done)
     text = manifest.text()
     target.add(MANIFEST, len(text), [text])
-    return manifest
+    return manifest, missing
 
 
 def _add_blobs(blobs: Blobs, target: Target, manifest: Manifest, done: set[str]) -> None:
@@ -204,21 +232,52 @@ def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(_PIECE_BYTES), b"")
 
 
-def _dump(database: Database, path: Path) -> None:
-    """The database as it is at one moment. On SQLite all pages in one step: readers keep no writer waiting, while a
-    copy in several steps would begin anew with each write of another process."""
+def _named(connection: Connection, done: Set[str]) -> _Places:
+    """The blobs that rows name, of whichever schema, and that are not copied yet; without those whose sound is over its
+    time, which is what a size of 0 says."""
+    inspector = sa.inspect(connection)
+    tables = set(inspector.get_table_names())
+    found: _Places = {}
+    for column in (each for each in _NAMING if each.table.name in tables):
+        table = column.table
+        query = sa.select(column, table.c.id).where(column.is_not(None))
+        if "size_bytes" in {each["name"] for each in inspector.get_columns(table.name)}:
+            query = query.where(table.c.size_bytes.is_distinct_from(0))
+        rows = connection.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE})
+        found.update((key, (table, row_id)) for key, row_id in rows if key not in done)
+    return found
+
+
+def _replaced(database: Database, lost: _Places) -> int:
+    """How many of them are of rows that are there, and so have another blob by now: what was deleted with its blob may
+    come back without it."""
+    with database.read() as connection:
+        return sum(
+            connection.execute(sa.select(table.c.id).where(table.c.id == row_id)).first() is not None
+            for table, row_id in lost.values()
+        )
+
+
+def _dump(database: Database, path: Path, done: Set[str]) -> _Places:
+    """The database as it is at one moment, and the blobs that it names and that are not copied yet. On SQLite all pages
+    in one step: readers keep no writer waiting, while a copy in several steps would begin anew with each write of
+    another process."""
     path.unlink(missing_ok=True)
-    if database.is_sqlite:
-        source_path = sa.make_url(database.url).database
-        with (
-            closing(sqlite3.connect(f"file:{source_path}?mode=ro", uri=True, timeout=60)) as source,
-            closing(sqlite3.connect(path)) as copy,
-        ):
-            source.backup(copy, pages=-1)
-            # In one file, without a log beside it.
-            copy.execute("PRAGMA journal_mode=DELETE").close()
-        return
-    postgresql_dumps.dump(database, path)
+    if not database.is_sqlite:
+        return postgresql_dumps.dump(database, path, lambda connection: _named(connection, done))
+    source_path = sa.make_url(database.url).database
+    with (
+        closing(sqlite3.connect(f"file:{source_path}?mode=ro", uri=True, timeout=60)) as source,
+        closing(sqlite3.connect(path)) as copy,
+    ):
+        source.backup(copy, pages=-1)
+        # In one file, without a log beside it.
+        copy.execute("PRAGMA journal_mode=DELETE").close()
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        named = _named(connection, done)
+    engine.dispose()
+    return named
 
 
 # Restoring

@@ -36,7 +36,7 @@ _LATE = 1.2  # times as long as meant, at most, between two looks on a machine t
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A process whose heartbeat is fresh; what it takes: kinds of `WORK`, and GPU where its machine has one; and the
+    """A process whose heartbeat is fresh; what it takes: kinds of `WORK`, and GPU where it hears calls by one; and the
     index that it fills and searches, which is named by its embedding model."""
 
     executor_id: str

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy as sa
 
-from store.database import LOCK_TIMEOUT_S, Database
+from store.database import LOCK_TIMEOUT_S, Connection, Database
 from store.errors import Unavailable
 
+Result = TypeVar("Result")
+
 _JOBS_SCHEMA = "dbos"
-_OF_NEWER_SERVERS = {170000: b"SET transaction_timeout = 0;"}
-"""What clients write into the head of every script, by the first server that knows it."""
+_SINCE, _SETTING = 170000, b"SET transaction_timeout = 0;"
+"""What newer programs write into the head of every script, and the first server that knows it."""
 _HEAD_BYTES = 65_536
 
 
-def dump(database: Database, path: Path) -> None:
-    """Everything but the records of jobs. Raises Unavailable."""
-    _run(database, "pg_dump", "--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}", f"--file={path}")
+def dump(database: Database, path: Path, look: Callable[[Connection], Result]) -> Result:
+    """Everything but the records of jobs; what `look` finds in that same moment. Raises Unavailable."""
+    what = ["--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}"]
+    with database.outside_transactions() as connection:
+        connection.exec_driver_sql("SET idle_in_transaction_session_timeout = 0")
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        moment = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
+        found = look(connection)
+        _run(database, "pg_dump", *what, f"--snapshot={moment}", f"--file={path}")
+    return found
 
 
 def restore(database: Database, path: Path, *, replace: bool) -> None:
@@ -49,14 +60,13 @@ def _server_version(database: Database) -> int:
 
 
 def _suit(script: Path, server_version: int) -> None:
-    """Makes comments of the settings in a script's head that the server is too old for, in place: it may be large."""
+    """Makes a comment of the setting in a script's head that the server is too old for, in place: it may be large."""
+    if server_version >= _SINCE:
+        return
     with script.open("r+b") as file:
         head = file.read(_HEAD_BYTES)
-        for since, line in _OF_NEWER_SERVERS.items():
-            if server_version < since:
-                head = head.replace(b"\n" + line, b"\n" + b"-" * len(line), 1)
         file.seek(0)
-        file.write(head)
+        file.write(head.replace(b"\n" + _SETTING, b"\n" + b"-" * len(_SETTING), 1))
 
 
 def _drops(database: Database) -> list[str]:

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ingest import gpu
 from ingest.speech import recognise
 from ingest.speech.credibility import credible, is_loop, suspicious, text_of, without_loops
 from ingest.speech.recognise import MAX_WINDOW_S, Engine, TimedWord, choose_engine, is_usable
 from ingest.speech.transcribe import Part, Segment, _windows, merge, prepare, recognise_windows
-from store.settings import load_settings
+from store.settings import WORK, load_settings
 from store.weights import ModelMissing
 from tests.ingest.speech.sounds import noise, write_wav
 
@@ -191,6 +192,18 @@ def test_speech_goes_to_a_gpu_where_there_is_one_and_it_is_not_forbidden(
                 continue
             with pytest.raises(ModelMissing, match="PARLEY_ASR_DEVICE"):
                 choose_engine(asked)
+
+
+def test_a_worker_is_told_of_as_one_with_a_gpu_where_it_hears_calls_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "has_gpu", lambda: True)
+    assert [gpu.hears_by_gpu(load_settings(asr_device=each), WORK) for each in ("", "cuda", "cpu")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not gpu.hears_by_gpu(load_settings(), ("documents",))
+    monkeypatch.setattr(gpu, "has_gpu", lambda: False)
+    assert not gpu.hears_by_gpu(load_settings(), WORK)
 
 
 def test_what_a_machine_with_a_gpu_chose_is_not_usable_on_one_without(
