@@ -16,11 +16,13 @@ import httpx2
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
+from api.protocol import MAX_HEAD_BYTES
 from mcp_server.endpoint import MAX_BODY_BYTES
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
 WITH_BATCHES, NEWEST = VERSIONS[1], VERSIONS[-1]
 MOST_IN_A_BATCH = 20
+_USUAL_HEAD_BYTES = 2_000
 META = "io.modelcontextprotocol/"
 METHODS = (
     *("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read"),
@@ -269,6 +271,7 @@ def problem_of(request: Request, answer: httpx2.Response) -> str | None:
     """What is wrong with an answer; None: nothing."""
     allowed = STATUSES | ({403} if any(name == "Origin" for name, _ in request.headers) else set())
     allowed |= {413} if len(request.body) > MAX_BODY_BYTES else set()
+    allowed |= {431} if sum(len(value) for _, value in request.headers) > MAX_HEAD_BYTES - _USUAL_HEAD_BYTES else set()
     if answer.status_code not in allowed:
         return "status"
     if answer.status_code == 202:
