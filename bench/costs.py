@@ -145,8 +145,9 @@ def main() -> int:
 
 
 def measured(cluster: Cluster, database_id: int, share: float) -> Meter:
-    api = cluster.start("api", mcp_requests_per_minute="1000000", chat_requests_per_minute="1000000")
-    worker = cluster.start("worker", worker_takes="speech,documents,analysis,errands", job_poll_s="0.2")
+    usual = {"sweep_s": "10", "job_poll_s": "0.2"}  # a cluster of the tests looks more often
+    api = cluster.start("api", mcp_requests_per_minute="1000000", chat_requests_per_minute="1000000", **usual)
+    worker = cluster.start("worker", worker_takes="speech,documents,analysis,errands", **usual)
     assert api.process is not None
     assert worker.process is not None
     account = api.new_client("costs", features=["kb", "chat"], balance_rub="1000000")
