@@ -145,9 +145,11 @@ def main() -> int:
 
 
 def measured(cluster: Cluster, database_id: int, share: float) -> Meter:
-    usual = {"sweep_s": "10", "job_poll_s": "0.2"}  # a cluster of the tests looks more often
-    api = cluster.start("api", mcp_requests_per_minute="1000000", chat_requests_per_minute="1000000", **usual)
-    worker = cluster.start("worker", worker_takes="speech,documents,analysis,errands", **usual)
+    # A cluster of the tests sweeps and looks for jobs more often.
+    api = cluster.start(
+        "api", mcp_requests_per_minute="1000000", chat_requests_per_minute="1000000", sweep_s="10", job_poll_s="0.2"
+    )
+    worker = cluster.start("worker", worker_takes="speech,documents,analysis,errands", sweep_s="10", job_poll_s="0.2")
     assert api.process is not None
     assert worker.process is not None
     account = api.new_client("costs", features=["kb", "chat"], balance_rub="1000000")

@@ -1,10 +1,11 @@
 """Backups: everything that a restored server needs, copied while this one runs, each file with its checksum.
 
 The order makes it whole: blobs, then the database as it is at one moment, then the blobs that came meanwhile. A blob is
-stored before the row that names it and never changes, so each that the copied rows name is there, unless it came after
-the first look and its row has another one since: then another moment is copied. Pictures of the moment do change, and
-are not copied. Neither is the index, whose files change under the server's hands and which is made again from the rest,
-nor are the records of jobs, whose steps belong to another moment than the rows: what was in work begins again.
+stored before the row that names it and never changes, so each that the copied rows name is there. One that came after
+the first look, and that its row exchanges for another, could go before the second: so those that the moment names are
+copied at once, and where one is gone by then, another moment is taken. Pictures of the moment do change, and are not
+copied. Neither is the index, whose files change under the server's hands and which is made again from the rest, nor are
+the records of jobs, whose steps belong to another moment than the rows: what was in work begins again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os
 import shutil
 import sqlite3
 import tarfile
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -42,18 +43,19 @@ OTHERS = (SECRET, "demo.json")
 _BLOBS = "blobs/"
 _PIECE_BYTES = 1024 * 1024
 _ROWS_AT_ONCE = 10_000
-_MOMENTS = 3
-"""Of the database, that are copied at most for one that is whole."""
-_Places = dict[str, tuple[sa.Table, str]]
-"""By the key of a blob, the row that names it: its table and id."""
+_MOMENTS = 10
+"""Of the database, that are looked at for one whose files are all there."""
 _NAMING: tuple[sa.Column[Any], ...] = (
-    account_exports.c.blob_key,
-    camera_events.c.snapshot_key,
     documents.c.blob_key,
     media.c.blob_key,
     transcription_tasks.c.blob_key,
+    account_exports.c.blob_key,
+    camera_events.c.snapshot_key,
 )
 """The columns that name blobs."""
+
+Exchanged = tuple[sa.Column[Any], str, str]
+"""A row that named a blob which is gone: the column, the row's id, the key."""
 
 
 class BackupDamaged(InvalidRequest):
@@ -184,42 +186,63 @@ def back_up(
     blobs = Blobs(settings)
     kind = "sqlite" if database.is_sqlite else "postgresql"
     manifest = Manifest(now().isoformat(timespec="seconds"), kind, schema, installation_id)
-    done: set[str] = set()
-    _add_blobs(blobs, target, manifest, done)
+    copied = _Copied(blobs, target, manifest)
+    copied.add_all()
     scratch = settings.data_dir.absolute() / f"backup-{os.getpid()}.partial"
     try:
-        for _ in range(_MOMENTS):
-            with database.read() as connection:
-                named = _named(connection, done)
-            gone = {key for key in named if not blobs.exists(key)}
-            named = _dump(database, scratch, done | gone)
-            _add_blobs(blobs, target, manifest, done)
-            missing = _replaced(database, {key: place for key, place in named.items() if key not in done})
-            if not missing:
-                break
+        missing = _copy_moment(database, scratch, copied)
         _add_file(target, manifest, SQLITE if database.is_sqlite else DUMP, scratch)
     finally:
         scratch.unlink(missing_ok=True)
     for name in OTHERS:
         if (settings.data_dir / name).is_file():
             _add_file(target, manifest, name, settings.data_dir / name)
+    copied.add_all()
     text = manifest.text()
     target.add(MANIFEST, len(text), [text])
     return manifest, missing
 
 
-def _add_blobs(blobs: Blobs, target: Target, manifest: Manifest, done: set[str]) -> None:
-    for entry in blobs.list_lasting():
-        if entry.key in done:
-            continue
+class _Copied:
+    """The blobs that are in the backup."""
+
+    def __init__(self, blobs: Blobs, target: Target, manifest: Manifest) -> None:
+        self._blobs, self._target, self._manifest = blobs, target, manifest
+        self._keys: set[str] = set()
+
+    def add_all(self) -> None:
+        """Those that are there and are not in it yet."""
+        for entry in self._blobs.list_lasting():
+            if entry.key not in self._keys:
+                self._add(entry.key)
+
+    def add_named(self, connection: Connection) -> list[Exchanged]:
+        """Those that rows name, of whichever schema, and that are not in it yet; the rows whose blob is not there. Left
+        out are those whose sound is over its time, which is what a size of 0 says."""
+        inspector = sa.inspect(connection)
+        tables = set(inspector.get_table_names())
+        lacking: list[Exchanged] = []
+        for column in (each for each in _NAMING if each.table.name in tables):
+            table = column.table
+            query = sa.select(table.c.id, column).where(column.is_not(None))
+            if "size_bytes" in {each["name"] for each in inspector.get_columns(table.name)}:
+                query = query.where(table.c.size_bytes.is_distinct_from(0))
+            for row_id, key in connection.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
+                if key not in self._keys and not self._add(key):
+                    lacking.append((column, row_id, key))
+        return lacking
+
+    def _add(self, key: str) -> bool:
+        """False where it is not there: it was deleted meanwhile, or is to come."""
         try:
-            size = blobs.size(entry.key)
-            pieces = blobs.stream(entry.key)
-        except BlobMissing:  # deleted meanwhile
-            continue
-        path = _BLOBS + entry.key
-        manifest.files.append(FileEntry(path, size, target.add(path, size, pieces)))
-        done.add(entry.key)
+            size = self._blobs.size(key)
+            pieces = self._blobs.stream(key)
+        except BlobMissing:
+            return False
+        path = _BLOBS + key
+        self._manifest.files.append(FileEntry(path, size, self._target.add(path, size, pieces)))
+        self._keys.add(key)
+        return True
 
 
 def _add_file(target: Target, manifest: Manifest, path: str, source: Path) -> None:
@@ -232,39 +255,40 @@ def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.read(_PIECE_BYTES), b"")
 
 
-def _named(connection: Connection, done: Set[str]) -> _Places:
-    """The blobs that rows name, of whichever schema, and that are not copied yet; without those whose sound is over its
-    time, which is what a size of 0 says."""
-    inspector = sa.inspect(connection)
-    tables = set(inspector.get_table_names())
-    found: _Places = {}
-    for column in (each for each in _NAMING if each.table.name in tables):
-        table = column.table
-        query = sa.select(column, table.c.id).where(column.is_not(None))
-        if "size_bytes" in {each["name"] for each in inspector.get_columns(table.name)}:
-            query = query.where(table.c.size_bytes.is_distinct_from(0))
-        rows = connection.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE})
-        found.update((key, (table, row_id)) for key, row_id in rows if key not in done)
-    return found
+def _copy_moment(database: Database, path: Path, copied: _Copied) -> int:
+    """The database as it is at one moment, with the blobs that it names; how many of these are missing, since their
+    rows had others before they could be copied."""
+    path.unlink(missing_ok=True)
+    missing = 0
+    for left in reversed(range(_MOMENTS)):
+        with _sqlite_moment(database, path) if database.is_sqlite else postgresql_dumps.moment(database) as moment:
+            missing = _exchanged(database, copied.add_named(moment.connection))
+            if not missing or not left:
+                moment.keep(path)
+                break
+    return missing
 
 
-def _replaced(database: Database, lost: _Places) -> int:
-    """How many of them are of rows that are there, and so have another blob by now: what was deleted with its blob may
-    come back without it."""
+def _exchanged(database: Database, lacking: list[Exchanged]) -> int:
+    """How many of the rows name another blob by now. A row that is gone took its blob along, and one whose blob is to
+    come names the same one. The picture of a camera's event does not count: better ones follow for seconds, and no
+    moment is without some of those."""
     with database.read() as connection:
         return sum(
-            connection.execute(sa.select(table.c.id).where(table.c.id == row_id)).first() is not None
-            for table, row_id in lost.values()
+            connection.execute(
+                sa.select(sa.true()).where(column.table.c.id == row_id, column.is_distinct_from(key))
+            ).first()
+            is not None
+            for column, row_id, key in lacking
+            if column.table is not camera_events
         )
 
 
-def _dump(database: Database, path: Path, done: Set[str]) -> _Places:
-    """The database as it is at one moment, and the blobs that it names and that are not copied yet. On SQLite all pages
-    in one step: readers keep no writer waiting, while a copy in several steps would begin anew with each write of
-    another process."""
+@contextmanager
+def _sqlite_moment(database: Database, path: Path) -> Iterator[postgresql_dumps.Moment]:
+    """All pages in one step: readers keep no writer waiting, while a copy in several steps would begin anew with each
+    write of another process."""
     path.unlink(missing_ok=True)
-    if not database.is_sqlite:
-        return postgresql_dumps.dump(database, path, lambda connection: _named(connection, done))
     source_path = sa.make_url(database.url).database
     with (
         closing(sqlite3.connect(f"file:{source_path}?mode=ro", uri=True, timeout=60)) as source,
@@ -274,10 +298,11 @@ def _dump(database: Database, path: Path, done: Set[str]) -> _Places:
         # In one file, without a log beside it.
         copy.execute("PRAGMA journal_mode=DELETE").close()
     engine = sa.create_engine(f"sqlite:///{path}")
-    with engine.connect() as connection:
-        named = _named(connection, done)
-    engine.dispose()
-    return named
+    try:
+        with engine.connect() as connection:
+            yield postgresql_dumps.Moment(connection, lambda _: None)
+    finally:
+        engine.dispose()
 
 
 # Restoring

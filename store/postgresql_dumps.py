@@ -4,33 +4,53 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import sqlalchemy as sa
 
 from store.database import LOCK_TIMEOUT_S, Connection, Database
 from store.errors import Unavailable
 
-Result = TypeVar("Result")
-
 _JOBS_SCHEMA = "dbos"
 _SINCE, _SETTING = 170000, b"SET transaction_timeout = 0;"
 """What newer programs write into the head of every script, and the first server that knows it."""
 _HEAD_BYTES = 65_536
+_NO_TIMEOUTS = """SELECT set_config(name, '0', false) FROM pg_settings
+    WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout')"""
+"""For a session that holds a moment while a dump takes its time."""
 
 
-def dump(database: Database, path: Path, look: Callable[[Connection], Result]) -> Result:
-    """Everything but the records of jobs; what `look` finds in that same moment. Raises Unavailable."""
-    what = ["--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}"]
-    with database.outside_transactions() as connection:
-        connection.exec_driver_sql("SET idle_in_transaction_session_timeout = 0")
-        connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        moment = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
-        found = look(connection)
-        _run(database, "pg_dump", *what, f"--snapshot={moment}", f"--file={path}")
-    return found
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A database as it is at one moment: what `connection` sees, and what `keep` writes to a file."""
+
+    connection: Connection
+    keep: Callable[[Path], None]
+
+
+@contextmanager
+def moment(database: Database) -> Iterator[Moment]:
+    """Of everything but the records of jobs. It and `keep` raise Unavailable."""
+    kept = False
+
+    def keep(path: Path) -> None:
+        nonlocal kept
+        what = ["--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}"]
+        _run(database, "pg_dump", *what, f"--snapshot={name}", f"--file={path}")
+        kept = True
+
+    try:
+        with database.outside_transactions() as connection:
+            connection.exec_driver_sql(_NO_TIMEOUTS)
+            connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            name = connection.exec_driver_sql("SELECT pg_export_snapshot()").scalar_one()
+            yield Moment(connection, keep)
+    except Unavailable:
+        if not kept:  # else a link that was cut while nothing was said on it
+            raise
 
 
 def restore(database: Database, path: Path, *, replace: bool) -> None:

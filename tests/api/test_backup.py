@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -242,31 +243,35 @@ def test_what_is_there_is_not_overwritten(small: tuple[Settings, Path], tmp_path
 def test_what_is_replaced_while_it_is_copied_is_there_all_the_same(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that came after the first look at the blobs, and went before the second one, is in neither. Of rows whose
-    file was gone before, as all of these are but one, no more is to be had."""
+    """A file that came after the first look at the blobs, and goes before it can be copied. That of every other row was
+    never there, as a recording's is that is to be fetched."""
     url = request.getfixturevalue("postgresql_url") if kind == "postgresql" else ""
     settings = into(tmp_path / "there", database_url=url)
     database = made_of(settings, "head", tmp_path / "before.tar")
-    blobs, dump, moments = Blobs(settings), backups._dump, 0
-    busy_moments = 2
+    blobs, add_all, add_named = Blobs(settings), backups._Copied.add_all, backups._Copied.add_named
+    keys, moments, busy_moments = itertools.count(), 0, 2
 
-    def replace(key: str) -> None:
+    def replace() -> None:
+        key = f"kept/documents/{next(keys)}"
         blobs.put(key, key.encode())
         with database.write() as connection:
             before = connection.execute(sa.text("SELECT blob_key FROM kb_documents")).scalar_one()
             connection.execute(sa.text("UPDATE kb_documents SET blob_key = :key"), {"key": key})
         blobs.delete(before)
 
-    def dumped(*arguments: Any) -> Any:
+    def looked(copied: backups._Copied) -> None:
+        add_all(copied)
+        replace()
+
+    def named(copied: backups._Copied, connection: sa.Connection) -> Any:
         nonlocal moments
         moments += 1
-        replace(f"kept/documents/{moments}a")
-        found = dump(*arguments)
         if moments <= busy_moments:
-            replace(f"kept/documents/{moments}b")
-        return found
+            replace()
+        return add_named(copied, connection)
 
-    monkeypatch.setattr(backups, "_dump", dumped)
+    monkeypatch.setattr(backups._Copied, "add_all", looked)
+    monkeypatch.setattr(backups._Copied, "add_named", named)
     assert make_backup(settings, tmp_path / "whole.tar")["missing"] == 0
     assert moments == 3
     restore_backup(settings, tmp_path / "whole.tar", force=True)
@@ -274,7 +279,7 @@ def test_what_is_replaced_while_it_is_copied_is_there_all_the_same(
     with database.read() as connection:
         key = connection.execute(sa.text("SELECT blob_key FROM kb_documents")).scalar_one()
     assert blobs.read(key) == key.encode()
-    moments, busy_moments = 100, 1_000  # so that no key comes again
+    busy_moments = 1_000
     assert make_backup(settings, tmp_path / "busy.tar")["missing"] == 1
     database.close()
 
