@@ -8,6 +8,7 @@ object store are stand-ins of the tests, of which the requests are counted alone
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -20,11 +21,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import sqlalchemy as sa
 
 from bench.mcp_data import Company, fill
 from bench.scale import CALL_MINUTE, IDLE
-from store.database import Database
+from ingest.vision.recorder import Found, Recorder, Sums
+from ingest.vision.scenarios.findings import Finding
+from store import camera_streams
+from store.blobs import Blobs
+from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
+from store.database import Database, now
 from store.statistics import Statistics
 from tests.contract import material
 from tests.support import postgresql
@@ -44,6 +51,7 @@ STORES = ("transactions", "of the bucket", "of the index")
 TOLD_AFTER_S = 11.0
 """By then a session of PostgreSQL that rests has told of all its transactions."""
 PAGES = 12
+WATCHER = "bench.costs"
 
 
 @dataclass(frozen=True)
@@ -170,6 +178,7 @@ def measured(cluster: Cluster, database_id: int, share: float) -> Meter:
     speech(meter, account, share)
     analysis(meter, api, share)
     webhooks(meter, account, share)
+    cameras(meter, api, share)
     for name, process in (("api", api), ("worker", worker)):
         print(f"{name}: {resident_mb(process):.0f} MB resident, children included")
     return meter
@@ -272,6 +281,33 @@ def webhooks(meter: Meter, account: Account, share: float) -> None:
     count = round(200 * share)
     with receiving() as receiver:
         meter.measure("a webhook", count, lambda: ended(account, emit(account, receiver.url("/hook"), count)))
+
+
+def cameras(meter: Meter, api: RunningServer, share: float) -> None:
+    """What a stream asks of the stores, beside how it goes; this process watches it, and is not measured."""
+    recorder = Recorder(api.database, Blobs(api.settings), WATCHER, on_delivery=lambda _: None)
+    tenant_id = api.new_client("watched", features=["vision"]).tenant_id
+    with api.database.write() as connection:
+        stream = camera_streams.add(
+            tenant_id,
+            connection,
+            name="Gate",
+            url=b"sealed",
+            shown_url="rtsp://camera/1",
+            scenarios=["traffic"],
+            transport="tcp",
+        )
+        camera_streams.take_free(connection, WATCHER, most=1, lease_s=3600)
+    count, picture, names = round(500 * share), np.zeros((720, 1280, 3), np.uint8), itertools.count()
+    meter.repeat("a camera's newest picture", count, partial(recorder.keep_newest, stream, picture))
+    sums = Sums(heat=np.ones((HEAT_ROWS, HEAT_COLUMNS), np.float32))
+    meter.repeat("a camera's figures of ten seconds", count, partial(recorder.add_sums, stream, now(), sums))
+
+    def see() -> None:
+        name = str(next(names))
+        recorder.record(stream, [Found(Finding("fire", name, 0.9), name, picture, now(), 1280, 720)])
+
+    meter.repeat("an event of a camera", count, see)
 
 
 def resident_mb(server: RunningServer) -> float:

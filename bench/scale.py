@@ -51,7 +51,7 @@ WITH_A_CALL = {
 }
 # Processor milliseconds, as `python -m bench.costs` measured them; docs/scale.md names the machine and the day.
 MEASURED = {
-    IDLE: {"api": 22.0, "worker": 53.0, "database": 5.5},
+    IDLE: {"api": 18.3, "worker": 38.7, "database": 5.0},
     CALL_MINUTE: {"api": 151.6, "worker": 4869.0, "database": 67.0},
     "a conversation of ten turns analysed by rules": {"api": 19.5, "worker": 156.5, "database": 30.0},
     "a webhook": {"api": 0.52, "worker": 9.22, "database": 18.0},
@@ -62,10 +62,11 @@ MEASURED = {
     "a document of some pages": {"api": 18.99, "worker": 238.88, "database": 14.89},
 }
 STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.vision_engines`)
+NEWEST_EVERY_S, NEWEST_BYTES = 5.0, 40_000  # 960 pixels wide
 # What a camera process asks of PostgreSQL, among 1,624 of them with 20,000 streams, and what one of them asks for all:
 # seconds between two, and milliseconds of PostgreSQL's processor. docs/scale.md says of which machine.
 OF_A_CAMERA_PROCESS = {"leases": (3.0, 2.32), "whether it is needed and alive": (5.0, 0.29)}
-OF_A_CAMERA = {"how it goes": (2.0, 0.23)}
+OF_A_CAMERA = {"how it goes": (2.0, 0.23), "its newest picture": (NEWEST_EVERY_S, 0.46), "its figures": (10.0, 0.77)}
 OF_ALL_CAMERAS = {"who may be watched, and how many": (1.5, 66.5)}
 # Every five seconds a worker looks at the last heartbeat of each process: milliseconds of its own and of PostgreSQL's
 # processor for one of 2,648 of them.
@@ -280,7 +281,9 @@ def main() -> int:
         cores = "" if part.cores is None else f"{part.cores:.1f}"
         print(f"{part.name:<22}{cores:>12}{part.machines:>10}{part.processes or '':>11}   {part.runs_out_of}")
     print(f"a day: {CALLS_A_DAY * CALL_DATABASE_BYTES / 1e9:.0f} GB of rows, ", end="")
-    print(f"{CALLS_A_DAY * CALL_BLOB_BYTES / 1e12:.1f} TB of recordings")
+    print(f"{CALLS_A_DAY * CALL_BLOB_BYTES / 1e12:.1f} TB of recordings, ", end="")
+    pictures_s = CAMERAS / NEWEST_EVERY_S
+    print(f"{pictures_s * NEWEST_BYTES * 86400 / 1e12:.1f} TB of cameras' newest pictures, {pictures_s:,.0f} a second")
     work_s = costs[CALL_MINUTE]["worker"] / 1000
     busy = CALL_MINUTES * work_s * busiest_calls_s()
     print(
