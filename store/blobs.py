@@ -343,6 +343,7 @@ def _room_is_missed() -> Iterator[None]:
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise
+        _count("no_room")
         raise Unavailable("The server has no room for more files.", retry_after_s=60) from error
 
 
@@ -355,7 +356,14 @@ def _translated(key: str) -> Iterator[None]:
     except FileNotFoundError:
         raise BlobMissing(key) from None
     except BaseError as error:
+        _count("away")
         raise Unavailable("The blob store does not answer.", retry_after_s=30) from error
+
+
+def _count(reason: str) -> None:
+    from store import meters  # of a server alone: a command that needs blobs starts sooner without them
+
+    meters.BLOBS_FAILED.labels(reason).inc()
 
 
 def _pieces(key: str, stream: Iterable[Any]) -> Iterator[bytes]:

@@ -46,6 +46,9 @@ INDEX_WORK_FAILED = Counter(
 RERANKED = Counter(
     "parley_reranked_total", "Searches whose passages a reranker was to put in order, by what came of it.", ["outcome"]
 )
+BLOBS_FAILED = Counter(
+    "parley_blobs_failed_total", "What was to be written to the blob store or read from it and failed.", ["reason"]
+)
 PAYMENT_ASKS = Counter(
     "parley_payment_asks_total", "Requests to payment providers, by how they ended.", ["provider", "outcome"]
 )
@@ -67,6 +70,8 @@ for _outcome in ("delivered", "retried", "failed"):
     WEBHOOK_ATTEMPTS.labels(_outcome)
 for _outcome in ("sent", "failed"):
     LETTERS.labels(_outcome)
+for _reason in ("away", "no_room"):
+    BLOBS_FAILED.labels(_reason)
 for _outcome in ("success", "late", "error"):
     RERANKED.labels(_outcome)
 

@@ -39,6 +39,8 @@ BAD_SECRETS = {
     "secret as x-api-key": (401, "unauthorized"),
     "unknown secret": (401, "unauthorized"),
     "client key": (401, "unauthorized"),
+    "revoked client key": (401, "unauthorized"),
+    "public key of a widget": (401, "unauthorized"),
     "secret as a client key": (401, "unauthorized"),
     "token of a visitor": (401, "unauthorized"),
     "rotated secret": (401, "unauthorized"),
@@ -94,13 +96,10 @@ def stranger(server: RunningServer) -> Account:
 
 @pytest.fixture(scope="session")
 def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]]:
-    with server.database.write() as connection:
-        record, revoked = add_key(owner.account.tenant_id, connection, Keyring.of(server.settings), name="gone")
-        assert accounts.revoke_key(owner.account.tenant_id, connection, record.id)
     key = owner.account.made.api_key
     secrets = {
         "unknown key": "sk_live_" + "A" * 43,
-        "revoked key": revoked,
+        "revoked key": revoked_key(server, owner.account),
         "integration secret": integration_secret(server, "some partner"),
         "partner key": "sk_partner_" + key.removeprefix("sk_live_"),
         "public key of a widget": owner.account.made.chat.public_key,
@@ -114,6 +113,13 @@ def bad_headers(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
 def everybody(owner: Owner, bad_headers: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
     """The same, and a client with its key."""
     return {**bad_headers, "client key": owner.account.headers}
+
+
+def revoked_key(server: RunningServer, account: Account) -> str:
+    with server.database.write() as connection:
+        record, secret = add_key(account.tenant_id, connection, Keyring.of(server.settings), name="gone")
+        assert accounts.revoke_key(account.tenant_id, connection, record.id)
+    return secret
 
 
 def visitor_token(account: Account, client: Any = httpx2, origin: str = f"https://{SECRET}.example") -> str:
@@ -308,6 +314,8 @@ def bad_secrets(server: RunningServer, owner: Owner) -> dict[str, dict[str, str]
     secrets = {
         "unknown secret": "int_live_" + "A" * 43,
         "client key": owner.account.made.api_key,
+        "revoked client key": revoked_key(server, owner.account),
+        "public key of a widget": owner.account.made.chat.public_key,
         "secret as a client key": good.replace("int_live_", "sk_live_"),
         "token of a visitor": visitor_token(owner.account),
         "rotated secret": rotated.secret,

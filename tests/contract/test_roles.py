@@ -15,7 +15,7 @@ from store.ids import new_id
 from store.operators import ROLES
 from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, Guard, Owner, Row, add_camera, make_owner
 from tests.contract.test_access import assert_holds_nothing_of, calling, open_url
-from tests.support.cabinet import add_operator, signed_in
+from tests.support.cabinet import add_operator, mailed_code, signed_in
 from tests.support.server import Account, RunningServer
 
 NEEDED = {
@@ -47,6 +47,14 @@ def browsers(owner: Owner) -> Iterator[dict[str, httpx2.Client]]:
         signed_in(stranger, "owner") as owning_another,
     ):
         yield {"viewer": viewer, "operator": operator, "owner": owning, "owner of another": owning_another}
+
+
+@pytest.fixture(scope="module")
+def paused(server: RunningServer) -> Iterator[tuple[Owner, httpx2.Client]]:
+    """An owner's things, and the browser of somebody who may do everything about them."""
+    made = make_owner(server.new_client("paused with people"))
+    with signed_in(made.account, "owner") as browser:
+        yield made, browser
 
 
 def test_every_operation_needs_the_role_that_the_table_says() -> None:
@@ -109,6 +117,27 @@ def test_the_cabinet_opens_to_every_role(browsers: dict[str, httpx2.Client], pat
     assert browsers[role].get(path).status_code == 200
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_goes_over_to_accounts_of_its_own_alone_and_signs_out(
+    owner: Owner, server: RunningServer, role: str
+) -> None:
+    email = f"{new_id()}@shop.example"
+    here = add_operator(owner.account, role, email)
+    own = add_operator(server.new_client(f"also of the {role}"), role, email)
+    foreign = add_operator(server.new_client(f"elsewhere of {role}"), role)
+    with httpx2.Client(base_url=server.url, timeout=60, headers={"Sec-Fetch-Site": "same-origin"}) as browser:
+        entered = {"code": mailed_code(owner.account, email), "account": here.id}
+        assert browser.post("/cabinet/enter", data=entered).status_code == 303
+        assert browser.post("/cabinet/switch", data={"account": foreign.id}).status_code == 404
+        assert browser.post("/cabinet/switch", data={"account": own.id}).status_code == 303
+        assert browser.get("/cabinet").status_code == 200
+        kept = dict(browser.cookies)
+        assert browser.post("/cabinet/logout").status_code == 200
+        browser.cookies.update(kept)
+        for path in ("/cabinet/switch", "/cabinet/logout"):
+            assert browser.post(path, data={"account": own.id}).status_code == 401
+
+
 @pytest.mark.parametrize(("row", "role"), ALLOWED, ids=lambda value: value.name if isinstance(value, Row) else value)
 def test_who_has_the_role_may_do_what_a_key_may(
     owner: Owner, browsers: dict[str, httpx2.Client], row: Row, role: str
@@ -116,6 +145,19 @@ def test_who_has_the_role_may_do_what_a_key_may(
     answer = browsers[role].request(row.method, owner.url(row), **owner.options(row))
     assert answer.status_code < 500
     assert answer.status_code not in (401, 403), answer.text
+
+
+@pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
+def test_people_of_a_paused_client_may_do_what_its_key_may(
+    paused: tuple[Owner, httpx2.Client], pause: Callable[..., None], row: Row
+) -> None:
+    owner, browser = paused
+    pause(owner.account)
+    try:
+        answer = browser.request(row.method, owner.url(row), **owner.options(row))
+    finally:
+        pause(owner.account, active=True)
+    assert answer.status_code == row.paused, answer.text
 
 
 def test_an_operator_works_with_content(owner: Owner, browsers: dict[str, httpx2.Client]) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import resource
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
+from store import meters  # noqa: F401 - makes the counters
 from store.blobs import STALE_UPLOAD_S, BlobMissing, Blobs, check_key
 from store.errors import Unavailable
 from store.settings import load_settings
@@ -206,14 +209,36 @@ def test_a_bucket_that_does_not_answer_is_unavailable_and_the_commit_can_be_trie
     monkeypatch.setattr("store.blobs._RETRY_S", 0)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     broken = Blobs(load_settings(data_dir=tmp_path, blob_url=bucket_url))
+    before = failed("away")
     with broken.writer(KEY) as writer:
         writer.write(b"content")
         with pytest.raises(Unavailable):
             writer.commit()
+        assert failed("away") == before + 1
         monkeypatch.setattr(broken, "_store", working._store)
         assert writer.commit().size == 7
+        assert failed("away") == before + 1
     assert working.read(KEY) == b"content"
     assert leftovers(tmp_path) == []
+
+
+def failed(reason: str) -> float:
+    value = REGISTRY.get_sample_value("parley_blobs_failed_total", {"reason": reason})
+    assert value is not None
+    return value
+
+
+def test_a_disk_without_room_is_told_of_and_counted(folder_blobs: Blobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_number: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = failed("no_room")
+    monkeypatch.setattr("store.blobs.os.fsync", full)
+    with pytest.raises(Unavailable, match="no room"):
+        folder_blobs.put(KEY, b"content")
+    assert failed("no_room") == before + 1
+    monkeypatch.undo()
+    assert not folder_blobs.exists(KEY)
 
 
 def test_an_address_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
