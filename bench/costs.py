@@ -28,7 +28,6 @@ from bench.mcp_data import Company, fill
 from bench.scale import CALL_MINUTE, IDLE
 from ingest.vision.recorder import Found, Recorder, Sums
 from ingest.vision.scenarios.findings import Finding
-from store import camera_streams
 from store.blobs import Blobs
 from store.camera_traffic import HEAT_COLUMNS, HEAT_ROWS
 from store.database import Database, now
@@ -37,6 +36,7 @@ from tests.contract import material
 from tests.support import postgresql
 from tests.support.analyses import analysed, read, send, statuses
 from tests.support.audio import call_clip
+from tests.support.camera_workers import held_stream
 from tests.support.cluster import Cluster, running_cluster_of_processes
 from tests.support.events import emit, ended
 from tests.support.receiver import receiving
@@ -286,18 +286,7 @@ def webhooks(meter: Meter, account: Account, share: float) -> None:
 def cameras(meter: Meter, api: RunningServer, share: float) -> None:
     """What a stream asks of the stores, beside how it goes; this process watches it, and is not measured."""
     recorder = Recorder(api.database, Blobs(api.settings), WATCHER, on_delivery=lambda _: None)
-    tenant_id = api.new_client("watched", features=["vision"]).tenant_id
-    with api.database.write() as connection:
-        stream = camera_streams.add(
-            tenant_id,
-            connection,
-            name="Gate",
-            url=b"sealed",
-            shown_url="rtsp://camera/1",
-            scenarios=["traffic"],
-            transport="tcp",
-        )
-        camera_streams.take_free(connection, WATCHER, most=1, lease_s=3600)
+    stream = held_stream(api.database, api.new_client("watched", features=["vision"]).tenant_id, WATCHER)
     count, picture, names = round(500 * share), np.zeros((720, 1280, 3), np.uint8), itertools.count()
     meter.repeat("a camera's newest picture", count, partial(recorder.keep_newest, stream, picture))
     sums = Sums(heat=np.ones((HEAT_ROWS, HEAT_COLUMNS), np.float32))

@@ -14,17 +14,16 @@ import hashlib
 import json
 import os
 import shutil
-import sqlite3
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import sqlalchemy as sa
 
-from store import postgresql_dumps
+from store import postgresql_dumps, sqlite_copies
 from store.account_exports import account_exports
 from store.blobs import BlobMissing, Blobs, check_key
 from store.camera_events import camera_events
@@ -54,7 +53,7 @@ _NAMING: tuple[sa.Column[Any], ...] = (
 )
 """The columns that name blobs."""
 
-Exchanged = tuple[sa.Column[Any], str, str]
+_Lacking = tuple[sa.Column[Any], str, str]
 """A row that named a blob which is gone: the column, the row's id, the key."""
 
 
@@ -216,12 +215,12 @@ class _Copied:
             if entry.key not in self._keys:
                 self._add(entry.key)
 
-    def add_named(self, connection: Connection) -> list[Exchanged]:
+    def add_named(self, connection: Connection) -> list[_Lacking]:
         """Those that rows name, of whichever schema, and that are not in it yet; the rows whose blob is not there. Left
         out are those whose sound is over its time, which is what a size of 0 says."""
         inspector = sa.inspect(connection)
         tables = set(inspector.get_table_names())
-        lacking: list[Exchanged] = []
+        lacking: list[_Lacking] = []
         for column in (each for each in _NAMING if each.table.name in tables):
             table = column.table
             query = sa.select(table.c.id, column).where(column.is_not(None))
@@ -258,18 +257,18 @@ def _pieces_of(file: BinaryIO) -> Iterator[bytes]:
 def _copy_moment(database: Database, path: Path, copied: _Copied) -> int:
     """The database as it is at one moment, with the blobs that it names; how many of these are missing, since their
     rows had others before they could be copied."""
-    path.unlink(missing_ok=True)
+    begin = sqlite_copies.moment if database.is_sqlite else postgresql_dumps.moment
     missing = 0
     for left in reversed(range(_MOMENTS)):
-        with _sqlite_moment(database, path) if database.is_sqlite else postgresql_dumps.moment(database) as moment:
+        with begin(database, path) as moment:
             missing = _exchanged(database, copied.add_named(moment.connection))
             if not missing or not left:
-                moment.keep(path)
+                moment.keep()
                 break
     return missing
 
 
-def _exchanged(database: Database, lacking: list[Exchanged]) -> int:
+def _exchanged(database: Database, lacking: list[_Lacking]) -> int:
     """How many of the rows name another blob by now. A row that is gone took its blob along, and one whose blob is to
     come names the same one. The picture of a camera's event does not count: better ones follow for seconds, and no
     moment is without some of those."""
@@ -282,27 +281,6 @@ def _exchanged(database: Database, lacking: list[Exchanged]) -> int:
             for column, row_id, key in lacking
             if column.table is not camera_events
         )
-
-
-@contextmanager
-def _sqlite_moment(database: Database, path: Path) -> Iterator[postgresql_dumps.Moment]:
-    """All pages in one step: readers keep no writer waiting, while a copy in several steps would begin anew with each
-    write of another process."""
-    path.unlink(missing_ok=True)
-    source_path = sa.make_url(database.url).database
-    with (
-        closing(sqlite3.connect(f"file:{source_path}?mode=ro", uri=True, timeout=60)) as source,
-        closing(sqlite3.connect(path)) as copy,
-    ):
-        source.backup(copy, pages=-1)
-        # In one file, without a log beside it.
-        copy.execute("PRAGMA journal_mode=DELETE").close()
-    engine = sa.create_engine(f"sqlite:///{path}")
-    try:
-        with engine.connect() as connection:
-            yield postgresql_dumps.Moment(connection, lambda _: None)
-    finally:
-        engine.dispose()
 
 
 # Restoring
@@ -371,14 +349,7 @@ def put_database(database: Database, folder: Path, *, replace: bool) -> None:
     if not database.is_sqlite:
         postgresql_dumps.restore(database, folder / DUMP, replace=replace)
         return
-    with closing(sqlite3.connect(folder / SQLITE)) as restored, restored:
-        restored.execute("DELETE FROM workers")
-    place = Path(str(sa.make_url(database.url).database))
-    draft = place.with_name(place.name + ".restored")
-    shutil.move(folder / SQLITE, draft)  # from another disk it is a copy, which takes its time
-    for suffix in ("-wal", "-shm"):  # before: the other file's log would be read into this one
-        place.with_name(place.name + suffix).unlink(missing_ok=True)
-    draft.replace(place)
+    sqlite_copies.restore(database, folder / SQLITE)
 
 
 def put_files(settings: Settings, folder: Path) -> None:

@@ -15,7 +15,7 @@ from store.database import LOCK_TIMEOUT_S, Connection, Database
 from store.errors import Unavailable
 
 _JOBS_SCHEMA = "dbos"
-_SINCE, _SETTING = 170000, b"SET transaction_timeout = 0;"
+_KNOWN_SINCE, _SETTING = 170000, b"SET transaction_timeout = 0;"
 """What newer programs write into the head of every script, and the first server that knows it."""
 _HEAD_BYTES = 65_536
 _NO_TIMEOUTS = """SELECT set_config(name, '0', false) FROM pg_settings
@@ -25,18 +25,18 @@ _NO_TIMEOUTS = """SELECT set_config(name, '0', false) FROM pg_settings
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A database as it is at one moment: what `connection` sees, and what `keep` writes to a file."""
+    """A database as it is at one moment: what `connection` sees, and what `keep` has in a file."""
 
     connection: Connection
-    keep: Callable[[Path], None]
+    keep: Callable[[], None]
 
 
 @contextmanager
-def moment(database: Database) -> Iterator[Moment]:
-    """Of everything but the records of jobs. It and `keep` raise Unavailable."""
+def moment(database: Database, path: Path) -> Iterator[Moment]:
+    """Of everything but the records of jobs; `keep` writes it to the path. Both raise Unavailable."""
     kept = False
 
-    def keep(path: Path) -> None:
+    def keep() -> None:
         nonlocal kept
         what = ["--format=custom", "--no-owner", f"--exclude-schema={_JOBS_SCHEMA}"]
         _run(database, "pg_dump", *what, f"--snapshot={name}", f"--file={path}")
@@ -81,7 +81,7 @@ def _server_version(database: Database) -> int:
 
 def _suit(script: Path, server_version: int) -> None:
     """Makes a comment of the setting in a script's head that the server is too old for, in place: it may be large."""
-    if server_version >= _SINCE:
+    if server_version >= _KNOWN_SINCE:
         return
     with script.open("r+b") as file:
         head = file.read(_HEAD_BYTES)

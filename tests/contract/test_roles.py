@@ -15,7 +15,7 @@ from store.ids import new_id
 from store.operators import ROLES
 from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, Guard, Owner, Row, add_camera, make_owner
 from tests.contract.test_access import assert_holds_nothing_of, calling, open_url
-from tests.support.cabinet import add_operator, mailed_code, signed_in
+from tests.support.cabinet import add_operator, mailed_code, new_browser, signed_in
 from tests.support.server import Account, RunningServer
 
 NEEDED = {
@@ -125,7 +125,7 @@ def test_each_role_goes_over_to_accounts_of_its_own_alone_and_signs_out(
     here = add_operator(owner.account, role, email)
     own = add_operator(server.new_client(f"also of the {role}"), role, email)
     foreign = add_operator(server.new_client(f"elsewhere of {role}"), role)
-    with httpx2.Client(base_url=server.url, timeout=60, headers={"Sec-Fetch-Site": "same-origin"}) as browser:
+    with new_browser(owner.account) as browser:
         entered = {"code": mailed_code(owner.account, email), "account": here.id}
         assert browser.post("/cabinet/enter", data=entered).status_code == 303
         assert browser.post("/cabinet/switch", data={"account": foreign.id}).status_code == 404

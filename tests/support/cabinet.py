@@ -37,11 +37,16 @@ def mailed_code(account: Account, email: str, *, lifetime_s: float = 900, operat
     return text
 
 
+def new_browser(account: Account) -> httpx2.Client:
+    """On a page of the account's server, where nobody has signed in."""
+    return httpx2.Client(base_url=account.server.url, timeout=60, headers={"Sec-Fetch-Site": "same-origin"})
+
+
 @contextmanager
 def signed_in(account: Account, role: str, email: str | None = None) -> Iterator[httpx2.Client]:
     """A browser in which a person with that role has entered the account's cabinet."""
     made = add_operator(account, role, email)
-    with httpx2.Client(base_url=account.server.url, timeout=60, headers={"Sec-Fetch-Site": "same-origin"}) as browser:
+    with new_browser(account) as browser:
         code = mailed_code(account, made.email, operator_id=made.id)
         answer = browser.post("/cabinet/enter", data={"code": code})
         assert answer.status_code == 303, answer.text

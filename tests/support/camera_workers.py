@@ -12,8 +12,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from ingest.vision.supervisor import CameraSupervisor
-from store.camera_streams import camera_streams, camera_workers
-from store.database import ago
+from store.camera_streams import Stream, add, camera_streams, camera_workers, take_free
+from store.database import Database, ago
 from tests.support.server import Account, RunningServer, children_of
 
 
@@ -22,6 +22,22 @@ def assert_paid_once(account: Account, stream_ids: Iterable[str]) -> None:
     days = Counter((debit["source_ref"], debit["description"][-len("2026-11-23") :]) for debit in account.debits())
     assert set(days.values()) == {1}, days
     assert {stream_id for stream_id, _ in days} == set(stream_ids)
+
+
+def held_stream(database: Database, tenant_id: str, worker_id: str) -> Stream:
+    """One without a camera, of a worker that is no process."""
+    with database.write() as connection:
+        made = add(
+            tenant_id,
+            connection,
+            name="Till",
+            url=b"sealed",
+            shown_url="rtsp://cam/1",
+            scenarios=["traffic"],
+            transport="tcp",
+        )
+        take_free(connection, worker_id, most=1, lease_s=3600)
+    return made
 
 
 @contextmanager

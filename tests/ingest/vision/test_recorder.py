@@ -13,10 +13,10 @@ from ingest.vision.recorder import Recorder, Sums
 from ingest.vision.visitors import UNKNOWN_FROM, Visitors
 from store import accounts, camera_events, camera_streams, camera_traffic
 from store.blobs import Blobs
-from store.camera_streams import Stream
 from store.camera_traffic import Queue
 from store.database import Database
 from store.settings import Settings
+from tests.support.camera_workers import held_stream
 from tests.support.migrated import migrated_postgresql, migrated_sqlite
 from tests.support.scene_camera import VAULT, Camera, Seeing
 
@@ -33,17 +33,7 @@ class House:
         with self.database.write() as connection:
             tenant = accounts.create_tenant(connection, name="Shop", external_id="shop", features=["vision"])
             assert tenant is not None
-            made = camera_streams.add(
-                tenant.id,
-                connection,
-                name="Till",
-                url=b"sealed",
-                shown_url="rtsp://cam/1",
-                scenarios=["traffic"],
-                transport="tcp",
-            )
-            camera_streams.take_free(connection, "worker", most=1, lease_s=3600)
-        self.stream: Stream = made
+        self.stream = held_stream(self.database, tenant.id, "worker")
 
     def known(self, day: date = DAY) -> int:
         return len(self.recorder.known_visitors(self.stream, day)._gallery)
