@@ -6,17 +6,17 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from accounts.keys import Keyring
 from rag.index_places import open_place
-from store import backups, index_work, migrate
+from store import backup_outcomes, backups, index_work, migrate
 from store.backups import Manifest
 from store.blobs import Blobs
 from store.database import Database
-from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from store.errors import Conflict, InvalidRequest, NotFound, ParleyError, Unavailable
 from store.heartbeats import is_one_alive
 from store.job_records import JobRecords, jobs_apart
 from store.settings import Settings
@@ -41,7 +41,7 @@ def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
         schema = migrate.current_revision(database)
         if schema is None:
             raise NotFound(f"There is no database to back up: {database.shown_url}")
-        with backups.open_target(path) as target:
+        with _noting_the_outcome(database), backups.open_target(path) as target:
             keyring = Keyring.of(settings)
             manifest, missing = backups.back_up(
                 settings, database, target, schema=schema, installation_id=keyring.installation_id
@@ -49,6 +49,20 @@ def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
     finally:
         database.close()
     return _row(path, manifest) | {"missing": missing}
+
+
+@contextmanager
+def _noting_the_outcome(database: Database) -> Iterator[None]:
+    """For the metrics. A schema of before knows no such table, and what cannot be noted spoils no backup."""
+    outcome: backup_outcomes.Outcome = "error"
+    try:
+        yield
+        outcome = "success"
+    finally:
+        with suppress(ParleyError):
+            if migrate.is_current(database):
+                with database.write() as connection:
+                    backup_outcomes.note(connection, outcome)
 
 
 def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from shutil import disk_usage
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -15,7 +16,7 @@ from starlette.routing import Route
 
 from api.services import Services
 from ingest.index_state import read_progress
-from store import camera_streams, index_work, transcriptions
+from store import backup_outcomes, camera_streams, index_work, transcriptions
 from store.heartbeats import GPU, Worker
 from store.settings import WORK
 
@@ -106,7 +107,7 @@ class StateCollector(Collector):
         ready = _readiness(self._services)
         gauges = self._ready(ready)
         of_the_database = (self._store, self._workers, self._queues) if ready["database"] else ()
-        for part in (*of_the_database, self._index, self._filling):
+        for part in (*of_the_database, self._disk, self._index, self._filling):
             try:
                 gauges += part()
             # A part may be away in any way; the log says which.
@@ -125,6 +126,7 @@ class StateCollector(Collector):
             waiting = transcriptions.count_unfinished(connection)
             cameras = camera_streams.count_by_status(connection)
             following = index_work.list_waiting(connection)
+            backups = backup_outcomes.last(connection)
         watched = GaugeMetricFamily("parley_camera_streams", "Camera streams by their status.", labels=["status"])
         for status, count in cameras.items():
             watched.add_metric([status], count)
@@ -139,12 +141,25 @@ class StateCollector(Collector):
         for each in following:
             behind.add_metric([each.action], each.count)
             oldest.add_metric([each.action], each.oldest_s)
+        made = GaugeMetricFamily(
+            "parley_backup_timestamp_seconds",
+            "When `parley backup` last ended, by how it did, in seconds since 1970.",
+            labels=["outcome"],
+        )
+        for outcome, at in backups.items():
+            made.add_metric([outcome], at.timestamp())
         return [
             GaugeMetricFamily("parley_calls_unfinished", "Calls accepted and not finished.", value=waiting),
             watched,
             behind,
             oldest,
+            made,
         ]
+
+    def _disk(self) -> list[GaugeMetricFamily]:
+        free = disk_usage(self._services.settings.data_dir).free
+        text = "What is free of the disk that has this process's data folder."
+        return [GaugeMetricFamily("parley_disk_free_bytes", text, value=free)]
 
     def _workers(self) -> list[GaugeMetricFamily]:
         workers = self._services.workshop.jobs.live()

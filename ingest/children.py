@@ -106,7 +106,8 @@ class ChildPool:
         self._taken = 0
         self._closed = False
         self._reaper: threading.Timer | None = None
-        meters.CHILDREN_FAILED.labels(name)  # 0 from the beginning (`store.meters`)
+        for each in (meters.CHILDREN_FAILED, meters.CHILD_WAIT):
+            each.labels(name)  # 0 from the beginning (`store.meters`)
 
     def __enter__(self) -> Self:
         return self
@@ -209,6 +210,7 @@ class ChildPool:
 
     def _wait_for_place(self, work: Work[_Child]) -> None:
         """Raises WorkCancelled or PoolClosed."""
+        came_s = time.monotonic()
         with self._changed:
             self._works.add(work)
             self._line.join(work)
@@ -216,6 +218,7 @@ class ChildPool:
                 self._hand_out_places()
                 self._changed.wait_for(lambda: work.has_place or work.is_cancelled or self._closed)
                 self._check_is_wanted(work)
+                meters.CHILD_WAIT.labels(self.name).observe(time.monotonic() - came_s)
             # Whatever ends the wait, an interrupt too: neither the line nor the place may keep it.
             except BaseException:
                 self._forget(work)

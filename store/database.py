@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect
 
+from store import meters
 from store.changes import take_changed
 from store.engines import BUSY_TIMEOUT_MS, counts_engine, make_counts, make_engine
 from store.errors import InvalidRequest, Unavailable
@@ -164,7 +166,9 @@ class Database:
         if shared is not None:
             yield shared
             return
+        asked_s = time.perf_counter()
         with answering(), self.engine.connect() as connection, connection.begin():
+            meters.READ_WAIT.observe(time.perf_counter() - asked_s)
             yield connection
 
     @contextmanager
@@ -186,12 +190,14 @@ class Database:
         from store.figures_refresh import refresh
 
         engine = self.engine if durable else self._relaxed
+        asked_s = time.perf_counter()
         with (
             _in_turn(self._turn),
             answering(),
             engine.connect().execution_options(parley_write=True) as connection,
             connection.begin(),
         ):
+            meters.WRITE_WAIT.observe(time.perf_counter() - asked_s)
             take_changed(connection)  # what a transaction that failed had noted
             yield connection
             refresh(connection, take_changed(connection))

@@ -54,6 +54,18 @@ PAYMENT_ASKS = Counter(
 )
 PAID = Counter("parley_paid_rub_total", "What came in by payment links, in roubles.", ["provider"])
 LETTERS = Counter("parley_letters_total", "Letters to people of the cabinet.", ["outcome"])
+DATABASE_WAIT = Histogram(
+    "parley_database_wait_seconds",
+    "Time until a transaction began: until a connection was free, and on SQLite until others had written.",
+    ["access"],
+    buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 20),
+)
+CHILD_WAIT = Histogram(
+    "parley_child_wait_seconds",
+    "Time that work waited for a place among the child processes of its kind.",
+    ["pool"],
+    buckets=(0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600),
+)
 CHILDREN_STARTED = Counter("parley_children_started_total", "Child processes that were started.", ["pool"])
 CHILDREN_FAILED = Counter(
     "parley_children_failed_total", "Work whose child process died, hung or ran out of memory.", ["pool"]
@@ -74,6 +86,9 @@ for _reason in ("away", "no_room"):
     BLOBS_FAILED.labels(_reason)
 for _outcome in ("success", "late", "error"):
     RERANKED.labels(_outcome)
+
+
+READ_WAIT, WRITE_WAIT = (DATABASE_WAIT.labels(_access) for _access in ("read", "write"))
 
 
 def ended(kind: Kind, outcome: Outcome) -> None:

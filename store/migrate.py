@@ -40,6 +40,7 @@ def import_tables() -> None:
         analyses,
         analysis,
         audit,
+        backup_outcomes,
         billing,
         camera_events,
         camera_streams,

@@ -31,6 +31,7 @@ from tests.contract.recordings import tone, wav
 from tests.support import postgresql
 from tests.support.backups import into, made_of
 from tests.support.calls import wait_until
+from tests.support.metrics import samples
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 from tests.support.talks import ANNA, BORIS, add_talk, fact
@@ -75,6 +76,23 @@ class Load(threading.Thread):
     def end(self) -> None:
         self._stop_now.set()
         self.join(WAIT_S)
+
+
+def test_whoever_watches_is_told_when_a_backup_was_made_and_when_one_failed(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    server.start()
+
+    def told() -> dict[str, float]:
+        return {each.labels["outcome"]: each.value for each in samples(server, "parley_backup_timestamp_seconds")}
+
+    assert told() == {}
+    path = tmp_path / "backup.tar"
+    before_s = time.time()
+    assert parley(server, "backup", str(path)).returncode == 0
+    assert told().keys() == {"success"}
+    assert parley(server, "backup", str(path)).returncode != 0, "the path is taken"
+    assert before_s <= told()["success"] <= told()["error"] <= time.time()
 
 
 def restored(server: RunningServer, folder: Path) -> tuple[RunningServer, Account]:

@@ -77,6 +77,9 @@ partner_rows = pytest.mark.parametrize(
     "row", [row for row in ROWS if row.guard == "integration"], ids=lambda row: str(row.name)
 )
 keyed_rows = pytest.mark.parametrize("row", KEYED, ids=lambda row: str(row.name))
+list_rows = pytest.mark.parametrize(
+    "row", [row for row in KEYED if row.method == "GET" and row.foreign is None], ids=lambda row: str(row.name)
+)
 
 
 visitor_rows = pytest.mark.parametrize(
@@ -370,9 +373,7 @@ def test_a_client_of_another_integration_is_like_one_that_does_not_exist(owner: 
     assert owner.partner.get(owner.ids["external_id"]).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in KEYED if row.method == "GET" and row.foreign is None], ids=lambda row: str(row.name)
-)
+@list_rows
 def test_a_list_holds_nothing_of_another_tenant(owner: Owner, stranger: Account, row: Row) -> None:
     own, others = owner.account.get(owner.url(row)), stranger.get(owner.url(row))
     assert own.status_code == others.status_code == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 import httpx2
@@ -13,8 +14,8 @@ from api.app import LAYERS
 from store import accounts, camera_streams
 from store.ids import new_id
 from store.operators import ROLES
-from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, Guard, Owner, Row, add_camera, make_owner
-from tests.contract.test_access import assert_holds_nothing_of, calling, open_url
+from tests.contract.access import FOREIGN, KEYED, ROWS, SECRET, TOOLS, Guard, Owner, Row, add_camera, make_owner
+from tests.contract.test_access import assert_holds_nothing_of, calling, list_rows, open_url
 from tests.support.cabinet import add_operator, mailed_code, new_browser, signed_in
 from tests.support.server import Account, RunningServer
 
@@ -82,6 +83,26 @@ def test_a_viewer_reads_what_a_key_reads(owner: Owner, browsers: dict[str, httpx
 def test_the_owner_of_another_account_finds_nothing(owner: Owner, browsers: dict[str, httpx2.Client], row: Row) -> None:
     answer = browsers["owner of another"].request(row.method, owner.url(row), **owner.options(row))
     assert answer.status_code == row.foreign, answer.text
+
+
+@list_rows
+def test_a_list_holds_nothing_for_the_owner_of_another_account(
+    owner: Owner, browsers: dict[str, httpx2.Client], row: Row
+) -> None:
+    answer = browsers["owner of another"].get(owner.url(row))
+    assert answer.status_code == browsers["owner"].get(owner.url(row)).status_code, answer.text
+    assert_holds_nothing_of(owner, answer.text)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_finds_nothing_for_the_owner_of_another_account(
+    owner: Owner, browsers: dict[str, httpx2.Client], name: str
+) -> None:
+    for arguments, _ in TOOLS[name]:
+        filled = owner.filled(arguments)
+        answer = browsers["owner of another"].post(f"/public/v1/tools/{name}", json=filled)
+        assert answer.status_code < 500, answer.text
+        assert_holds_nothing_of(owner, answer.text, except_for=json.dumps(filled))
 
 
 @pytest.mark.parametrize("role", ROLES)

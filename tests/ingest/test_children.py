@@ -6,11 +6,13 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
 from ingest.children import (
     ChildDied,
@@ -35,6 +37,19 @@ def test_children_start_with_the_first_work_and_serve_the_next(pool: ChildPool) 
     first = pool.run(child_work.pid)
     assert pool.child_pids == [first]
     assert pool.run(child_work.pid) == first != os.getpid()
+
+
+def test_how_long_work_waits_for_a_place_is_counted(threads: ThreadPoolExecutor) -> None:
+    with ChildPool("waited for", 1, WAIT_S) as pool:
+        works = [threads.submit(pool.run, time.sleep, 0.3) for _ in range(2)]
+        for work in works:
+            work.result()
+    waits = {
+        name: REGISTRY.get_sample_value(f"parley_child_wait_seconds_{name}", {"pool": "waited for"})
+        for name in ("count", "sum")
+    }
+    assert waits["count"] == 2
+    assert 0.2 < (waits["sum"] or 0.0) < WAIT_S
 
 
 def test_large_arguments_and_results_pass_unharmed(pool: ChildPool) -> None:

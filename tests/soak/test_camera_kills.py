@@ -37,6 +37,7 @@ from tests.support.camera_workers import (
     server_with_cameras,
 )
 from tests.support.clips import GREY, letterboxed, write_codes, write_pictures
+from tests.support.parcels import all_events
 from tests.support.receiver import Received, Receiver, Reply, receiving
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import RunningServer
@@ -45,7 +46,7 @@ pytestmark = pytest.mark.soak
 
 SHARED = Path(__file__).parents[2].parent / "shared"
 MODELS, PHOTO = SHARED / "models", SHARED / "data/vision/bus.jpg"
-STREAMS, EVENTS, TRAFFIC = "/vision/v1/streams", "/vision/v1/events", "/vision/v1/analytics/traffic"
+STREAMS, TRAFFIC = "/vision/v1/streams", "/vision/v1/analytics/traffic"
 CODES = ("4006381333931", "PALLET-000417")
 COUNT = 6
 TILLS = 3
@@ -100,15 +101,7 @@ class Watched:
         return str(answer.json()["id"])
 
     def events(self) -> list[dict[str, Any]]:
-        """All of them, page by page."""
-        found: list[dict[str, Any]] = []
-        cursor: dict[str, str] = {}
-        while True:
-            page = self.account.get(EVENTS, params={"limit": 100, **cursor}).json()
-            found += page["items"]
-            if page["next_cursor"] is None:
-                return found
-            cursor = {"cursor": page["next_cursor"]}
+        return all_events(self.account)
 
     def recorded(self) -> int:
         """How many events there are, whether anybody answers or not."""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,16 +19,15 @@ import pytest
 
 from tests.soak.conftest import Size
 from tests.support import postgresql
-from tests.support.analyses import assert_analysed_once, send_at_last
-from tests.support.audio import call_clip
-from tests.support.calls import RECORDING, Calls, wait_until
+from tests.support.all_work import ASKED_OF, TAKES_ALL, AllWork, running_belt
+from tests.support.calls import Calls, receiving_calls, wait_until
+from tests.support.camera_workers import owners
 from tests.support.cluster import Cluster, running_cluster_of_processes
 from tests.support.documents import Documents
 from tests.support.job_steps import JobSteps, Stage
-from tests.support.money_load import Load
 from tests.support.network import Network, running_network
 from tests.support.postgresql import PostgreSql
-from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.receiver import Receiver
 from tests.support.server import RunningServer
 
 pytestmark = [pytest.mark.soak, pytest.mark.models, pytest.mark.postgresql]
@@ -60,17 +59,17 @@ with make_engine(sys.argv[1], synchronous="NORMAL").connect() as connection:
 """Has a lock, and asks for what comes when nobody is there to take it."""
 LET_GO_S = 60
 CALLS_IN_WORK = 4
+BY_LINE_S = 20.0
 ANSWER_S = 40.0
 BETWEEN_KILLS_S = 10.0
 TAKES = "speech,errands"
-TAKES_ALL = "speech,documents,analysis,errands"
-SHIPPED = {"heartbeat_s": "5", "takeover_after_s": "15"}
+SHIPPED = {"heartbeat_s": "5", "takeover_after_s": "15", "camera_lease_s": "15"}
 """What `Cluster` shortens, as it is by default."""
+CAMERAS_OF_BOTH = {"camera_networks": "127.0.0.0/8,10.213.0.0/16"}
 DOCUMENTS_IN_WORK = 6
 ON_ITS_WAY_S = 0.5
 """By then, what a worker sent before its link was cut has come."""
 BETWEEN_CALLS_S, BETWEEN_ANALYSES_S = 5.0, 10.0
-PAYER_RESTS_S = 0.5
 SLOW = ((0.02, 0.0), (0.1, 0.01), (0.0, 0.05), (0.3, 0.0), (0.0, 0.0))
 """Seconds one way, and the share of frames that are lost: another region, a bad line, a very bad one, the other side of
 the world by satellite; and healed."""
@@ -78,6 +77,13 @@ the world by satellite; and healed."""
 
 @pytest.fixture
 def network() -> Iterator[Network]:
+    with running_network() as made:
+        yield made
+
+
+@pytest.fixture
+def network_of_cameras() -> Iterator[Network]:
+    """Another one."""
     with running_network() as made:
         yield made
 
@@ -99,55 +105,81 @@ def cluster(network: Network, stores: PostgreSql, tmp_path: Path) -> Iterator[Cl
 
 @pytest.fixture
 def receiver(network: Network) -> Iterator[Receiver]:
-    with receiving(network.address) as running:
-        running.answer(RECORDING, Reply(body=call_clip("01", 0, 20)))
+    with receiving_calls(network.address) as running:
         yield running
 
 
-def test_the_calls_of_a_worker_that_is_cut_off_are_done_by_another(
-    network: Network, cluster: Cluster, receiver: Receiver, size: Size
+def test_the_work_of_a_worker_that_is_cut_off_is_done_by_another(
+    network: Network,
+    network_of_cameras: Network,
+    cluster: Cluster,
+    receiver: Receiver,
+    size: Size,
+    chance: random.Random,
+    say: Callable[[str], None],
+    tmp_path: Path,
 ) -> None:
-    api = cluster.start("api", host=network.host(), **SHIPPED)
+    api = cluster.start("api", host=network.host(), **ASKED_OF, **SHIPPED, **CAMERAS_OF_BOTH)
     hosts = [network.host(), network.host()]
-    takes = {"worker_takes": TAKES_ALL, "call_places": "2", **SHIPPED}
+    for host in hosts:
+        network_of_cameras.join(host)
+    takes = {"worker_takes": TAKES_ALL, "call_places": "2", **SHIPPED, **CAMERAS_OF_BOTH}
     first = cluster.start("worker", host=hosts[0], **takes)
-    calls = Calls(api, receiver, workers=cluster.processes)
     documents = Documents(api.new_client("reader"))
-    analyst = api.new_client("analysed")
-    with closing(JobSteps(api)) as steps:
+    with running_belt(tmp_path, network_of_cameras.address) as belt, closing(JobSteps(api)) as steps:
+        work = AllWork(
+            api, receiver, belt, chance, workers=cluster.processes, call_every_s=BY_LINE_S, analysis_every_s=BY_LINE_S
+        )
+        calls = work.calls
         in_work = [calls.start() for _ in range(CALLS_IN_WORK)]
         assert steps.wait_for(in_work[0], Stage(3, "recognise_part", 0.0))
         of_first = steps.executor(in_work[0])
+        work.parcels.wait_until_online()
+        watching = set(owners(api))
         second = cluster.start("worker", host=hosts[1], **takes)
-        in_work += [calls.start() for _ in range(CALLS_IN_WORK // 2)]
-        for _ in range(DOCUMENTS_IN_WORK):
-            documents.add()
-        sent = [send_at_last(analyst) for _ in range(DOCUMENTS_IN_WORK)]
-        wait_until(lambda: any(is_at(steps, task_id, of_first) for task_id in in_work))
-        hosts[0].cut()
-        cut_at = time.monotonic()
-        time.sleep(ON_ITS_WAY_S)
-        held = [task_id for task_id in in_work if is_at(steps, task_id, of_first)]
-        assert held, "it was at something when it was cut off"
-        wait_until(lambda: not any(is_at(steps, task_id, of_first) for task_id in held))
-        assert time.monotonic() - cut_at < size.taken_over_s
-        for task_id in in_work:
-            assert calls.account.finished_task(task_id)["transcription_status"] == "success"
-        assert calls.account.finished_task(calls.start())["transcription_status"] == "success"
-        documents.assert_each_is_there_once()
-        assert_analysed_once(analyst, sent)
-        time.sleep(max(0.0, cut_at + size.cut_s - time.monotonic()))
-        hosts[0].heal()
-        # It is there again by itself, and works.
-        wait_until(lambda: speech_workers(api) == 2)
+        with work.running():
+            in_work += [calls.start() for _ in range(CALLS_IN_WORK // 2)]
+            for _ in range(DOCUMENTS_IN_WORK):
+                documents.add()
+            for _ in range(DOCUMENTS_IN_WORK):
+                work.analyse()
+            wait_until(lambda: any(is_at(steps, task_id, of_first) for task_id in in_work))
+            hosts[0].cut()
+            cut_at = time.monotonic()
+            time.sleep(ON_ITS_WAY_S)
+            held = [task_id for task_id in in_work if is_at(steps, task_id, of_first)]
+            assert held, "it was at something when it was cut off"
+            assert set(owners(api)) == watching, "it watched what the other can watch too"
+            taken_s = [
+                waited_s(cut_at, lambda: not any(is_at(steps, task_id, of_first) for task_id in held)),
+                waited_s(cut_at, lambda: not watching & set(owners(api))),
+            ]
+            say(f"calls were taken over after {taken_s[0]:.1f} s, the camera after {taken_s[1]:.1f} s")
+            assert max(taken_s) < size.taken_over_s
+            for task_id in in_work:
+                assert calls.account.finished_task(task_id)["transcription_status"] == "success"
+            assert calls.account.finished_task(calls.start())["transcription_status"] == "success"
+            documents.assert_each_is_there_once()
+            work.parcels.wait_for_more()
+            time.sleep(max(0.0, cut_at + size.cut_s - time.monotonic()))
+            hosts[0].heal()
+            # It is there again by itself, and works.
+            wait_until(lambda: speech_workers(api) == 2)
+        work.assert_each_was_done_once()
         second.stop()
         last = calls.start()
         calls.account.finished_task(last)
         assert steps.executor(last) == of_first
-        calls.assert_each_was_done_once(steps)
+        work.parcels.show_next()
         documents.assert_each_is_there_once()
-        assert_analysed_once(analyst, sent)
+        work.assert_each_was_done_once()
         assert first.stop() == 0
+
+
+def waited_s(since_s: float, holds: Callable[[], bool]) -> float:
+    """Waits until it holds; how long that was since."""
+    wait_until(holds)
+    return time.monotonic() - since_s
 
 
 def test_the_locks_of_who_is_cut_off_are_let_go_with_an_answer_on_its_way(network: Network, stores: PostgreSql) -> None:
@@ -218,34 +250,39 @@ def test_over_links_that_are_slow_and_lose_frames_everything_is_done_once(
 
 @pytest.mark.usefixtures("at_full_size")
 def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
-    stores: PostgreSql, cluster: Cluster, receiver: Receiver, size: Size, chance: random.Random
+    stores: PostgreSql,
+    cluster: Cluster,
+    receiver: Receiver,
+    size: Size,
+    chance: random.Random,
+    say: Callable[[str], None],
+    tmp_path: Path,
 ) -> None:
-    api = cluster.start("api", payment_provider="sandbox", chat_requests_per_minute="1000000")
+    api = cluster.start("api", **ASKED_OF, **CAMERAS_OF_BOTH)
     for _ in range(2):
-        cluster.start("worker", worker_takes=TAKES_ALL)
-    calls = Calls(api, receiver, workers=cluster.processes)
-    load = Load(api.new_client("payer", email="payer@example.com"), receiver, chance, pause_s=PAYER_RESTS_S)
-    analyst = api.new_client("analysed")
-    sent: list[str] = []
+        cluster.start("worker", worker_takes=TAKES_ALL, **CAMERAS_OF_BOTH)
     answers: Counter[int] = Counter()
-    with closing(JobSteps(api)) as steps:
-        began = time.monotonic()
-        with load.running():
-            for number in range(max(2, round(size.restarts_s / BETWEEN_KILLS_S))):
-                while (passed_s := time.monotonic() - began) < (number + 1) * BETWEEN_KILLS_S:
-                    answer = calls.account.get("/public/v1/balance")
-                    answers[answer.status_code] += 1
-                    if len(calls.started) < passed_s / BETWEEN_CALLS_S:
-                        calls.start_at_last()
-                    if len(sent) < passed_s / BETWEEN_ANALYSES_S:
-                        sent.append(send_at_last(analyst))
+    with running_belt(tmp_path) as belt:
+        work = AllWork(
+            api,
+            receiver,
+            belt,
+            chance,
+            workers=cluster.processes,
+            call_every_s=BETWEEN_CALLS_S,
+            analysis_every_s=BETWEEN_ANALYSES_S,
+        )
+        with work.running():
+            for _ in range(max(2, round(size.restarts_s / BETWEEN_KILLS_S))):
+                next_at = time.monotonic() + BETWEEN_KILLS_S
+                while time.monotonic() < next_at:
+                    answers[work.calls.account.get("/public/v1/balance").status_code] += 1
                     time.sleep(0.2)
                 stores.stop()
                 stores.start()
         wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
-        calls.assert_each_was_done_once(steps)
-    load.assert_each_was_done_once()
-    assert_analysed_once(analyst, sent)
+        say(f"{work}; {dict(answers)}")
+        work.assert_each_was_done_once()
     assert set(answers) <= {200, 503}, answers
     assert answers[200] > answers[503]
 

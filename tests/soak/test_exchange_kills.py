@@ -1,14 +1,16 @@
-"""kill -9 of the server at each moment of an exchange with somebody else's: of a payment with its provider, of a
-webhook with its receiver. Each payment is made and credited once, each event comes, under one id."""
+"""kill -9 of the server, or of those of several that are at it, at each moment of an exchange with somebody else's:
+of a payment with its provider, of a webhook with its receiver. Each payment is made and credited once, each event
+comes, under one id."""
 
 from __future__ import annotations
 
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,8 @@ from accounts import ledger
 from store import deliveries
 from tests.soak.conftest import Size, chosen
 from tests.support.calls import wait_until
+from tests.support.cluster import Cluster
+from tests.support.cluster import cluster as cluster
 from tests.support.events import emit, ended
 from tests.support.receiver import Received, Reply, receiving
 from tests.support.server import Account, RunningServer
@@ -82,20 +86,47 @@ def provider(halt: Halt) -> Iterator[StandIn]:
         yield stand_in
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def server(request: pytest.FixtureRequest, tmp_path: Path, provider: StandIn) -> Iterator[RunningServer]:
-    more = provider.settings
+@dataclass(frozen=True)
+class Installation:
+    """One server that does everything, or one that answers and one that sends; either may ask the provider."""
+
+    server: RunningServer
+    sender: RunningServer
+
+    def kill(self, halt: Halt) -> None:
+        """All of it."""
+        _kill([self.sender] if self.sender is self.server else [self.server, self.sender], halt)
+
+    def kill_sender(self, halt: Halt) -> None:
+        _kill([self.sender], halt)
+
+
+def _kill(processes: Sequence[RunningServer], halt: Halt) -> None:
+    for process in processes:
+        process.kill()
+    halt.go_on()
+    for process in processes:
+        process.start()
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "several processes"])
+def installation(request: pytest.FixtureRequest, tmp_path: Path, provider: StandIn) -> Iterator[Installation]:
+    more = {
+        "allowed_networks": "127.0.0.0/8",
+        "webhook_retry_schedule": "0.2," + ",".join(["1"] * 30),
+        "sweep_s": str(SWEEP_S),
+        **provider.settings,
+    }
+    if request.param == "several processes":
+        cluster: Cluster = request.getfixturevalue("cluster")
+        yield Installation(cluster.start("api", **more), cluster.start("worker", worker_takes="errands", **more))
+        return
     if request.param == "postgresql":
         more |= {"database_url": request.getfixturevalue("postgresql_url")}
-    running = RunningServer(
-        tmp_path / "data",
-        allowed_networks="127.0.0.0/8",
-        webhook_retry_schedule="0.2," + ",".join(["1"] * 30),
-        sweep_s=str(SWEEP_S),
-        **more,
-    )
+    running = RunningServer(tmp_path / "data", **more)
     try:
-        yield running.start()
+        running.start()
+        yield Installation(running, running)
     finally:
         running.close()
 
@@ -115,8 +146,9 @@ def pay(account: Account, provider: StandIn) -> str:
 
 
 def test_a_payment_is_made_and_credited_once_wherever_the_server_is_killed(
-    server: RunningServer, provider: StandIn, halt: Halt, size: Size, chance: random.Random
+    installation: Installation, provider: StandIn, halt: Halt, size: Size, chance: random.Random
 ) -> None:
+    server = installation.server
     account = server.new_client("payer", balance_rub="0", email="payer@example.com")
     moments = chosen(PAYMENT_MOMENTS, size, chance)
     begun: list[Future[str]] = []
@@ -128,9 +160,7 @@ def test_a_payment_is_made_and_credited_once_wherever_the_server_is_killed(
             begun.append(threads.submit(pay, account, provider))
             halt.wait()
             time.sleep(chance.uniform(0, WORKED_ON_S))
-            server.kill()
-            halt.go_on()
-            server.start()
+            installation.kill(halt)
         paid = [each.result() for each in begun]
     credited = [item["source_ref"] for item in account.movements("credit") if item["source"] == "payment"]
     assert sorted(credited) == sorted(paid)
@@ -151,8 +181,9 @@ def answer(halt: Halt, moment: str, received: list[Received], request: Received)
 
 
 def test_an_event_comes_under_one_id_wherever_its_sender_is_killed(
-    server: RunningServer, halt: Halt, size: Size, chance: random.Random
+    installation: Installation, halt: Halt, size: Size, chance: random.Random
 ) -> None:
+    server = installation.server
     account = server.new_client("client")
 
     def tries(delivery_id: str) -> int:
@@ -176,9 +207,7 @@ def test_an_event_comes_under_one_id_wherever_its_sender_is_killed(
             else:
                 halt.wait()
             time.sleep(chance.uniform(0, WORKED_ON_S))
-            server.kill()
-            halt.go_on()
-            server.start()
+            installation.kill_sender(halt)
         found = ended(account, ids)
     assert {each["id"]: each["status"] for each in found} == dict.fromkeys(ids, "delivered")
     for delivery_id, requests in zip(ids, came, strict=True):

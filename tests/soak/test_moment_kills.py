@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from store import accounts
+from store.analysis import stage_statuses
 from tests.soak.conftest import Size, chosen
-from tests.support.analyses import STAGES, analysed, assert_analysed_once, send
+from tests.support.analyses import GOOD, STAGES, analysed, assert_analysed_once, send
 from tests.support.calls import HOOK, Calls, can_diarize, wait_until
 from tests.support.calls import receiver as receiver
 from tests.support.documents import STEPS, Documents
 from tests.support.halts import CHARGED, Halts, Moment, done, told
-from tests.support.job_steps import JobSteps, jobs_of
+from tests.support.job_steps import JobSteps
 from tests.support.receiver import Receiver
 from tests.support.server import Account, RunningServer
 
@@ -35,6 +36,8 @@ OF_AN_ANALYSIS = (
 )
 TRIES = 12
 """Until a kill comes while it is in work."""
+LONG = GOOD * 40
+"""So that each stage takes some tenths of a second."""
 SETTLED_S = 3.0
 """By then, whoever did something twice has told of it twice."""
 
@@ -144,32 +147,40 @@ def test_an_analysis_is_done_told_of_and_charged_once(
     assert_told_once(receiver, sent)
 
 
-def test_an_analysis_whose_children_are_killed_is_done_told_of_and_charged_once(
-    server: RunningServer, receiver: Receiver, size: Size, chance: random.Random
+def test_an_analysis_whose_children_are_killed_in_each_stage_is_done_told_of_and_charged_once(
+    server: RunningServer, receiver: Receiver, size: Size, chance: random.Random, say: Callable[[str], None]
 ) -> None:
     account = hooked(server, receiver)
-    sent = []
-    hits = 0
-    with jobs_of(server) as client:
+    sent: list[str] = []
 
-        def in_work() -> bool:
-            return bool(client.list_workflows(name="analyse_communication", status="PENDING", load_input=False))
+    def is_at(stage: str) -> bool:
+        with server.database.read() as connection:
+            statuses = stage_statuses(account.tenant_id, connection, sent[-1])
+        return statuses[stage] == "processing"
 
-        def begin() -> float:
-            """When the next analysis is in work, whose child has yet to start."""
-            server.kill_children()
-            sent.append(send(account))
-            wait_until(in_work, pause_s=0.01)
-            return time.monotonic()
+    def begin(stage: str) -> None:
+        """The next analysis, until it is at the stage."""
+        sent.append(send(account, LONG))
+        wait_until(lambda: is_at(stage), pause_s=0.002)
 
-        began_s = begin()
+    takes_s = {}
+    for stage in STAGES:
+        begin(stage)
+        began_s = time.monotonic()
+        wait_until(lambda stage=stage: not is_at(stage), pause_s=0.002)  # type: ignore[misc]
+        takes_s[stage] = time.monotonic() - began_s
         analysed(account, sent[-1])
-        takes_s = time.monotonic() - began_s
-        while hits < size.kills:
-            assert len(sent) <= TRIES * size.kills, "kills come too late"
-            begin()
-            time.sleep(chance.uniform(0, takes_s))
-            hits += in_work() and bool(server.kill_children())
+    aimed = chosen(STAGES, size, chance)
+    for stage in aimed:
+        for _ in range(TRIES):
+            begin(stage)
+            time.sleep(chance.uniform(0, takes_s[stage]))
+            is_hit = bool(server.kill_children()) and is_at(stage)
             analysed(account, sent[-1])
+            if is_hit:
+                break
+        else:
+            raise AssertionError(f"no kill came while {stage} was in work")
+    say(f"{len(aimed)} kills came while a stage was in work, of {len(sent) - len(STAGES)}")
     assert_analysed_once(account, sent)
     assert_told_once(receiver, sent)

@@ -3,6 +3,7 @@ is answered, what was accepted is done afterwards, once, and nobody has to help.
 
 from __future__ import annotations
 
+import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -15,15 +16,17 @@ import pytest
 
 from tests.ingest.test_analyses import answer
 from tests.soak.conftest import Size
+from tests.support.all_work import ASKED_OF, TAKES_ALL, AllWork, running_belt
 from tests.support.analyses import analysed, assert_analysed_once, read, send, statuses
 from tests.support.audio import call_clip
-from tests.support.calls import Calls, wait_until
 from tests.support.calls import receiver as receiver
+from tests.support.calls import wait_until
 from tests.support.clock import WallClock
 from tests.support.cluster import RULES, Cluster
 from tests.support.cluster import cluster as cluster
 from tests.support.job_steps import JobSteps, Stage
 from tests.support.receiver import Receiver
+from tests.support.rtsp import RtspServer
 from tests.support.scripted_model import API_KEY, MODEL, serve_scripted_model
 from tests.support.server import Account, RunningServer, free_port
 
@@ -34,6 +37,12 @@ HOUR_S = 3600
 LONG = 400  # sections
 ANALYSES = 5
 QUESTION = {"text": "Where may visitors park?"}
+BEFORE_S = 10.0
+"""So long goes work of every kind on before something happens."""
+PACE = {"call_every_s": 20.0, "analysis_every_s": 5.0}
+CAMERAS = {"camera_networks": "127.0.0.0/8"}
+OF_ONE = {"allowed_networks": "127.0.0.0/8", "sweep_s": "1", **ASKED_OF, **CAMERAS}
+"""Settings of a server that does all of it."""
 LONGEST_PAUSE_S = 420.0
 """Between two tries of an analysis in the first minutes, and what it takes then."""
 
@@ -76,44 +85,53 @@ def assert_says_to_come_again(answer: httpx2.Response) -> None:
     assert answer.json()["error"]["type"] == "unavailable_error"
 
 
+@pytest.fixture
+def belt(tmp_path: Path) -> Iterator[RtspServer]:
+    with running_belt(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def of_cluster(cluster: Cluster, receiver: Receiver, belt: RtspServer, chance: random.Random) -> AllWork:
+    """Of one that answers and one that works."""
+    api = cluster.start("api", **ASKED_OF, **CAMERAS)
+    cluster.start("worker", worker_takes=TAKES_ALL, **CAMERAS)
+    return AllWork(api, receiver, belt, chance, workers=cluster.processes, **PACE)
+
+
 @pytest.mark.postgresql
 @pytest.mark.usefixtures("at_full_size")
-def test_a_bucket_that_is_away(cluster: Cluster, receiver: Receiver, size: Size) -> None:
-    api = cluster.start("api")
-    cluster.start("worker", worker_takes="speech,documents,errands")
-    calls = Calls(api, receiver, workers=cluster.processes)
-    account = api.new_client("reader")
+def test_a_bucket_that_is_away(cluster: Cluster, of_cluster: AllWork, size: Size, say: Callable[[str], None]) -> None:
+    account = of_cluster.api.new_client("reader")
     space = account.new_space()
     document = account.add_document(space, rules("before.md"), "before.md")
-    with closing(JobSteps(api)) as steps:
-        calls.start(diarize=False)
+    with of_cluster.running():
+        time.sleep(BEFORE_S)
         cluster.bucket.stop()
         gone_at = time.monotonic()
-        calls.start(diarize=False)  # a link is only noted down
+        of_cluster.calls.start(diarize=False)  # a link is only noted down
         assert_says_to_come_again(account.upload_document(space, rules("meanwhile.md"), "meanwhile.md"))
         assert account.get("/public/v1/balance").status_code == 200
         assert account.get(f"/public/v1/kb/documents/{document['id']}").status_code == 200
         assert is_found(account)
         time.sleep(max(0.0, gone_at + size.away_s - time.monotonic()))
         cluster.bucket.start()
-        calls.assert_each_was_done_once(steps)
         again = start_document(account, space, "meanwhile.md")
-        assert account.finished_document(again)["status"] == "success"
+    assert account.finished_document(again)["status"] == "success"
+    say(str(of_cluster))
+    of_cluster.assert_each_was_done_once()
 
 
 @pytest.mark.postgresql
 @pytest.mark.usefixtures("at_full_size")
-def test_an_index_that_is_away(cluster: Cluster, receiver: Receiver, size: Size) -> None:
+def test_an_index_that_is_away(cluster: Cluster, of_cluster: AllWork, size: Size, say: Callable[[str], None]) -> None:
     if not cluster.qdrant.is_ours:
         pytest.skip("a Qdrant that is not ours is not stopped")
-    api = cluster.start("api")
-    cluster.start("worker", worker_takes="speech,documents,errands")
-    calls = Calls(api, receiver, workers=cluster.processes)
-    account = api.new_client("reader")
+    account = of_cluster.api.new_client("reader")
     space = account.new_space()
-    cluster.qdrant.stop()
-    with closing(JobSteps(api)) as steps:
-        calls.start(diarize=False)
+    with of_cluster.running():
+        time.sleep(BEFORE_S)
+        cluster.qdrant.stop()
         document = start_document(account, space)
         answer = account.call_tool("search_documents", query="where do visitors park their cars")
         assert "error" in answer or answer["result"]["isError"], answer
@@ -121,9 +139,10 @@ def test_an_index_that_is_away(cluster: Cluster, receiver: Receiver, size: Size)
         time.sleep(size.away_s)
         assert is_in_work(account, document)
         cluster.qdrant.start()
-        assert account.finished_document(document)["status"] == "success"
-        wait_until(lambda: is_found(account))
-        calls.assert_each_was_done_once(steps)
+    assert account.finished_document(document)["status"] == "success"
+    wait_until(lambda: is_found(account))
+    say(str(of_cluster))
+    of_cluster.assert_each_was_done_once()
 
 
 @pytest.mark.usefixtures("at_full_size")
@@ -181,21 +200,24 @@ def fill_up(folder: Path) -> Path:
 
 
 @pytest.mark.usefixtures("at_full_size")
-def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> None:
+def test_a_disk_that_is_full(
+    tmp_path: Path,
+    receiver: Receiver,
+    belt: RtspServer,
+    size: Size,
+    chance: random.Random,
+    say: Callable[[str], None],
+) -> None:
     with small_disk(tmp_path / "disk") as disk:
-        running = RunningServer(
-            disk / "data",
-            allowed_networks="127.0.0.0/8",
-            sweep_s="1",
-            webhook_retry_schedule=",".join(["1"] * 60),
-        )
+        running = RunningServer(disk / "data", webhook_retry_schedule=",".join(["1"] * 60), **OF_ONE)
         try:
-            calls = Calls(running.start(), receiver)
+            work = AllWork(running.start(), receiver, belt, chance, **PACE)
             account = running.new_client("reader")
             space = account.new_space()
             account.add_document(space, rules("before.md"), "before.md")
-            with closing(JobSteps(running)) as steps:
-                task_id = calls.start(diarize=False)
+            with closing(JobSteps(running)) as steps, work.running():
+                time.sleep(BEFORE_S)
+                task_id = work.calls.start(diarize=False)
                 assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
                 in_work = start_document(account, space, "in-work.md", text=long_rules)
                 filling = fill_up(disk)
@@ -212,27 +234,28 @@ def test_a_disk_that_is_full(tmp_path: Path, receiver: Receiver, size: Size) -> 
                 assert account.finished_document(in_work)["status"] == "success"
                 again = start_document(account, space, "meanwhile.md")
                 assert account.finished_document(again)["status"] == "success"
-                calls.start(diarize=False)
-                calls.assert_each_was_done_once(steps)
+            say(str(work))
+            work.assert_each_was_done_once()
             assert running.stop() == 0
         finally:
             running.close()
 
 
 @pytest.mark.usefixtures("at_full_size")
-def test_a_clock_that_is_set(tmp_path: Path, receiver: Receiver) -> None:
+def test_a_clock_that_is_set(
+    tmp_path: Path, receiver: Receiver, belt: RtspServer, chance: random.Random, say: Callable[[str], None]
+) -> None:
     clock = WallClock(tmp_path)
-    running = RunningServer(
-        tmp_path / "data", allowed_networks="127.0.0.0/8", sweep_s="1", webhook_retry_schedule="1,1,1,1,1"
-    )
+    running = RunningServer(tmp_path / "data", webhook_retry_schedule="1,1,1,1,1", **OF_ONE)
     running.environment |= clock.environment
     try:
-        calls = Calls(running.start(), receiver)
+        work = AllWork(running.start(), receiver, belt, chance, **PACE)
         account = running.new_client("reader")
         space = account.new_space()
-        with closing(JobSteps(running)) as steps:
+        with closing(JobSteps(running)) as steps, work.running():
             for moved_s in (HOUR_S, -HOUR_S):
-                task_id = calls.start(diarize=False)
+                time.sleep(BEFORE_S)
+                task_id = work.calls.start(diarize=False)
                 assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
                 document = start_document(account, space, f"before {moved_s}.md", text=long_rules)
                 clock.set(moved_s)
@@ -242,12 +265,46 @@ def test_a_clock_that_is_set(tmp_path: Path, receiver: Receiver) -> None:
                 assert account.finished_document(document)["status"] == "success"
                 later = start_document(account, space, f"after {moved_s}.md")
                 assert account.finished_document(later)["status"] == "success"
-                calls.account.finished_task(calls.start(diarize=False))
+                work.calls.account.finished_task(work.calls.start(diarize=False))
                 assert is_found(account)
-            calls.assert_each_was_done_once(steps)
+                work.parcels.wait_for_more()
+        say(str(work))
+        work.assert_each_was_done_once()
         assert running.stop() == 0
     finally:
         running.close()
+
+
+@pytest.mark.postgresql
+@pytest.mark.usefixtures("at_full_size")
+def test_a_clock_of_one_of_several_machines_that_is_set(
+    tmp_path: Path,
+    cluster: Cluster,
+    receiver: Receiver,
+    belt: RtspServer,
+    chance: random.Random,
+    say: Callable[[str], None],
+) -> None:
+    """The others' clocks go right, and each of the two that work is killed while they differ."""
+    clock = WallClock(tmp_path)
+    api = cluster.start("api", **ASKED_OF, **CAMERAS)
+    takes = {"worker_takes": TAKES_ALL, **CAMERAS}
+    moved, right = cluster.start("worker", clock=clock, **takes), cluster.start("worker", **takes)
+    work = AllWork(api, receiver, belt, chance, workers=cluster.processes, **PACE)
+    with work.running():
+        for moved_s in (HOUR_S, -HOUR_S):
+            time.sleep(BEFORE_S)
+            clock.set(moved_s)
+            for killed in (moved, right):
+                time.sleep(BEFORE_S)
+                killed.kill()
+                work.parcels.wait_for_more()
+                killed.start()
+            assert abs(server_time(moved) - time.time() - moved_s) < 60
+        clock.set(0)
+    say(str(work))
+    work.assert_each_was_done_once()
+    assert [moved.stop(), right.stop()] == [0, 0]
 
 
 def server_time(server: RunningServer) -> float:

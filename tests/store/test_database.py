@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from prometheus_client import REGISTRY
 
 from store import accounts, audit, communications, index_work, kb_spaces, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
 from store.communications import ContentItem, Cursor
 from store.database import Database, UtcDateTime, metadata, now
 from store.ids import new_id, parse_id
+from store.settings import Settings
 
 
 def make_tenant(database: Database, name: str = "tenant") -> Tenant:
@@ -83,6 +88,28 @@ def test_many_threads_writing_at_once_all_succeed(database: Database) -> None:
     assert errors == []
     with database.read() as connection:
         assert kb_spaces.list_spaces(tenant.id, connection, limit=1)[1] == 160
+
+
+def test_how_long_a_transaction_waits_until_it_begins_is_counted(tmp_path: Path) -> None:
+    """A writer of SQLite for another; a connection of PostgreSQL's is waited for in the same lines."""
+    database = Database(Settings(data_dir=tmp_path, _env_file=None))  # type: ignore[call-arg]
+    before_s = waited_s("write")
+    with ThreadPoolExecutor(1) as threads:
+        with database.write():
+            other = threads.submit(write_nothing, database)
+            time.sleep(0.3)
+        other.result()
+    assert 0.2 < waited_s("write") - before_s < 20
+    database.close()
+
+
+def write_nothing(database: Database) -> None:
+    with database.write():
+        pass
+
+
+def waited_s(access: str) -> float:
+    return REGISTRY.get_sample_value("parley_database_wait_seconds_sum", {"access": access}) or 0.0
 
 
 def test_times_come_back_as_the_same_moment_in_utc(database: Database) -> None:

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import httpx2
 import pytest
@@ -14,6 +15,7 @@ from accounts import ledger
 from ingest.speech import diarize
 from store import transcriptions
 from store.blobs import Blobs
+from store.ids import new_id
 from store.settings import load_settings
 from store.weights import ModelMissing
 from tests.support import events
@@ -40,7 +42,7 @@ class Calls:
     """`server` answers; `workers` do the work, where it is others."""
 
     def __init__(self, server: RunningServer, receiver: Receiver, *, workers: Sequence[RunningServer] = ()) -> None:
-        self.account: Account = server.new_client("client")
+        self.account: Account = server.new_client(f"caller {new_id()}")
         self.started: dict[str, str] = {}  # task: communication
         self._receiver = receiver
         self._workers = workers or (server,)
@@ -121,16 +123,22 @@ class Calls:
         return {task.blob_key for task in tasks if task is not None}
 
 
-def wait_until(holds: Callable[[], bool], pause_s: float = 0.1) -> None:
-    deadline = time.monotonic() + SETTLE_S
+def wait_until(holds: Callable[[], bool], pause_s: float = 0.1, *, wait_s: float = SETTLE_S) -> None:
+    deadline = time.monotonic() + wait_s
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(pause_s)
 
 
+@contextmanager
+def receiving_calls(host: str = "127.0.0.1") -> Iterator[Receiver]:
+    """Has the recording of the calls, and takes their webhooks."""
+    with receiving(host) as running:
+        running.answer(RECORDING, Reply(body=call_clip("01", 0, 20)))
+        yield running
+
+
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Has the recording of the calls, and takes their webhooks."""
-    with receiving() as running:
-        running.answer(RECORDING, Reply(body=call_clip("01", 0, 20)))
+    with receiving_calls() as running:
         yield running

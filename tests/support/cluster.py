@@ -10,6 +10,7 @@ import pytest
 
 from ingest.roles import Role
 from tests.support.bucket import Bucket, running_bucket
+from tests.support.clock import WallClock
 from tests.support.network import Host
 from tests.support.qdrant import Qdrant, running_qdrant
 from tests.support.server import RunningServer
@@ -45,12 +46,15 @@ class Cluster:
         cores: Sequence[int] | None = None,
         host: Host | None = None,
         code: Path | None = None,
+        clock: WallClock | None = None,
         **settings: str,
     ) -> RunningServer:
         """A process that is ready. `cores`: the only ones that it may have; `host`: where it runs; `code`: of another
-        release."""
+        release; `clock`: that of its machine."""
         folder = self._folder / f"{role}-{len(self.processes) + 1}"
         process = RunningServer(folder, role=role, cores=cores, host=host, code=code, **{**self._shared, **settings})
+        if clock is not None:
+            process.environment |= clock.environment
         self.processes.append(process)
         return process.start()
 

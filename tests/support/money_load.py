@@ -49,6 +49,7 @@ class Load:
     @contextmanager
     def running(self) -> Iterator[None]:
         """While the block is; then each client brings its request to an end. Raises what a client raised."""
+        self._stop.clear()
         works = (self._message, self._message, self._payment, self._document)
         with ThreadPoolExecutor(len(works)) as threads:
             begun = [threads.submit(self._again_and_again, work) for work in works]

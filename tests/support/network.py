@@ -20,8 +20,10 @@ import pytest
 from tests.support.slow_line import SlowLine
 
 _FIRST_SUBNET, _SUBNETS = 16, 200
+_IS_TAKEN = "File exists"
 _HEALED_S = 30.0
 _NOBODY_LISTENS = 9
+_FIRST_JOINED = 200
 
 
 class Host:
@@ -58,12 +60,12 @@ class Host:
 class Network:
     """Made and taken away by `running_network`."""
 
-    def __init__(self, subnet: int) -> None:
-        self._subnet = subnet
-        self._bridge = f"plb{subnet}"
+    def __init__(self) -> None:
+        """Raises CalledProcessError where none can be made."""
+        self._subnet, self._bridge = _new_bridge()
         self._hosts: list[Host] = []
+        self._joined = 0
         self.address = self._address(1)
-        _ip("link", "add", self._bridge, "type", "bridge")
         _ip("addr", "add", f"{self.address}/24", "dev", self._bridge)
         _ip("link", "set", self._bridge, "up")
 
@@ -79,12 +81,22 @@ class Network:
             _ip("link", "set", far, "netns", name, "name", "eth0")
         else:
             _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
-        _ip("link", "set", link, "master", self._bridge)
-        _ip("link", "set", link, "up")
-        _ip("-n", name, "addr", "add", f"{host.address}/24", "dev", "eth0")
-        _ip("-n", name, "link", "set", "eth0", "up")
+        self._tie(name, link, "eth0", host.address)
         _ip("-n", name, "link", "set", "lo", "up")
         return host
+
+    def join(self, host: Host) -> None:
+        """Gives a host of another network a link to this one too, which goes on when its other is cut."""
+        self._joined += 1
+        link = f"plj{self._subnet}-{self._joined}"
+        _ip("link", "add", link, "type", "veth", "peer", "name", "eth1", "netns", host.name)
+        self._tie(host.name, link, "eth1", self._address(_FIRST_JOINED + self._joined))
+
+    def _tie(self, name: str, link: str, far: str, address: str) -> None:
+        _ip("link", "set", link, "master", self._bridge)
+        _ip("link", "set", link, "up")
+        _ip("-n", name, "addr", "add", f"{address}/24", "dev", far)
+        _ip("-n", name, "link", "set", far, "up")
 
     def close(self) -> None:
         for host in self._hosts:
@@ -103,13 +115,27 @@ def running_network() -> Iterator[Network]:
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("network namespaces need root and iproute2")
     try:
-        network = Network(_FIRST_SUBNET + os.getpid() % _SUBNETS)
+        network = Network()
     except subprocess.CalledProcessError as error:
         pytest.skip(f"no network can be made here: {error.stderr.strip()}")
     try:
         yield network
     finally:
         network.close()
+
+
+def _new_bridge() -> tuple[int, str]:
+    """A subnet that nobody here has, and its bridge."""
+    for number in range(_SUBNETS):
+        subnet = _FIRST_SUBNET + (os.getpid() + number) % _SUBNETS
+        try:
+            _ip("link", "add", f"plb{subnet}", "type", "bridge")
+        except subprocess.CalledProcessError as error:
+            if _IS_TAKEN in error.stderr and number + 1 < _SUBNETS:
+                continue
+            raise
+        return subnet, f"plb{subnet}"
+    raise AssertionError
 
 
 def _ip(*arguments: str) -> None:

@@ -75,6 +75,7 @@ class RtspServer:
 
     def __init__(self, **options: object) -> None:
         self.port = 0
+        self._host = str(options.get("host", "127.0.0.1"))
         self._options = options
         self._process: subprocess.Popen[str] | None = None
 
@@ -93,7 +94,7 @@ class RtspServer:
         return self
 
     def url(self, path: str = "/camera", credentials: str = "", port: int | None = None) -> str:
-        return f"rtsp://{credentials}127.0.0.1:{port or self.port}{path}"
+        return f"rtsp://{credentials}{self._host}:{port or self.port}{path}"
 
     def show(self, first: int, last: int) -> None:
         """Of a server with `on_cue`: the clip's pictures from `first` up to `last`, where it stands still then."""

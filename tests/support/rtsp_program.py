@@ -132,6 +132,7 @@ def listen_to_parent(pictures: Pictures) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--width", type=int, default=640)
     parser.add_argument("--height", type=int, default=360)
@@ -167,7 +168,7 @@ def main() -> None:
 
     factory.connect("media-configure", configured)
     server = GstRtspServer.RTSPServer()
-    server.set_address("127.0.0.1")
+    server.set_address(given.host)
     server.set_service(str(given.port))
     if given.user:
         auth = GstRtspServer.RTSPAuth()

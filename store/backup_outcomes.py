@@ -1,0 +1,29 @@
+"""When a backup was last made, and when one last failed: for whoever watches over the installation."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from store.database import metadata, now, put_all, time_column
+
+Outcome = Literal["success", "error"]
+
+backup_outcomes = sa.Table(
+    "backup_outcomes",
+    metadata,
+    sa.Column("outcome", sa.String(10), primary_key=True),
+    time_column("at", nullable=False),
+)
+
+
+def note(connection: Connection, outcome: Outcome) -> None:
+    put_all(connection, backup_outcomes, [{"outcome": outcome, "at": now()}])
+
+
+def last(connection: Connection) -> dict[str, datetime]:
+    """By the outcome; empty where nobody has tried yet."""
+    return {row.outcome: row.at for row in connection.execute(sa.select(backup_outcomes))}
