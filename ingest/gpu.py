@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import runpy
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-
-from store.settings import Settings, Work
 
 _DRIVERS = ("/dev/nvidiactl", "/dev/dxg")  # of NVIDIA, and of NVIDIA within Windows' subsystem for Linux
 
@@ -21,6 +20,12 @@ def has_gpu() -> bool:
     return bool(ctranslate2.get_cuda_device_count() > 0)
 
 
-def hears_by_gpu(settings: Settings, takes: Collection[Work]) -> bool:
-    """Whether a worker that takes this work recognises its calls on one."""
-    return "speech" in takes and settings.asr_device != "cpu" and has_gpu()
+@cache
+def torch_is_made_for_it() -> bool:
+    """Whether the torch that is installed is one with CUDA. Torch itself says so, in a file that needs none of the
+    rest."""
+    torch = find_spec("torch")
+    if torch is None or torch.origin is None:
+        return False
+    said = runpy.run_path(str(Path(torch.origin).with_name("version.py")))
+    return said.get("cuda") is not None

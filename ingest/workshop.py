@@ -18,7 +18,7 @@ import structlog
 
 from accounts import webhooks
 from ingest.children import ChildDied, ChildPool, PoolClosed
-from ingest.gpu import hears_by_gpu
+from ingest.speech import recognise
 from rag import embedding
 from rag.embedding import Embedder, EmbedderSpec
 from rag.generation import LoadedEmbedder
@@ -224,7 +224,8 @@ def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Work
     reranker = choose_reranker(settings)
     indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
     queues = _queue_plans(settings)
-    jobs = Jobs(settings, database, queues, takes=takes, has_gpu=hears_by_gpu(settings, takes), index_name=indexes.name)
+    has_gpu = recognise.hears_by_gpu(settings, takes)
+    jobs = Jobs(settings, database, queues, takes=takes, has_gpu=has_gpu, index_name=indexes.name)
     local = not settings.qdrant_url or not settings.blob_url
     if local and (others := jobs.others()):
         raise Unavailable(

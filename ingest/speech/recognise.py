@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from ingest.gpu import has_gpu
+from ingest.gpu import has_gpu, torch_is_made_for_it
 from store import weights
-from store.settings import Settings
+from store.settings import Settings, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class EngineMissing(weights.ModelMissing):
 
 
 class GpuMissing(weights.ModelMissing):
-    """The settings want speech recognised on a GPU, and this machine has none."""
+    """The settings want speech recognised on a GPU, and this machine has none, or a torch that cannot use it."""
 
     def __init__(self) -> None:
         Exception.__init__(self, "Speech is to be recognised on a GPU (PARLEY_ASR_DEVICE), and this machine has none.")
@@ -98,7 +98,7 @@ def choose_engine(settings: Settings) -> Engine:
         require_installed()
     threads = settings.asr_threads or len(os.sched_getaffinity(0))
     cache = settings.cache_dir.expanduser() / "converted"
-    device = _device(settings)
+    device = _device(settings, kind)
     return Engine(str(_model_folder(settings, device)), threads, kind, str(cache.absolute()), device)
 
 
@@ -107,10 +107,21 @@ def is_usable(engine: Engine) -> bool:
     return Path(engine.model_path).is_dir() and (engine.device == "cpu" or has_gpu())
 
 
-def _device(settings: Settings) -> Device:
-    if settings.asr_device == "cuda" and not has_gpu():
+def hears_by_gpu(settings: Settings, takes: Collection[Work]) -> bool:
+    """Whether a worker that takes this work recognises its calls on a GPU."""
+    if "speech" not in takes:
+        return False
+    try:
+        return choose_engine(settings).device == "cuda"
+    except weights.ModelMissing:
+        return False
+
+
+def _device(settings: Settings, kind: Kind) -> Device:
+    has_one = has_gpu() and (kind != "whisper-timestamped" or torch_is_made_for_it())
+    if settings.asr_device == "cuda" and not has_one:
         raise GpuMissing
-    return "cuda" if settings.asr_device != "cpu" and has_gpu() else "cpu"
+    return "cuda" if settings.asr_device != "cpu" and has_one else "cpu"
 
 
 def _model_folder(settings: Settings, device: Device) -> Path:

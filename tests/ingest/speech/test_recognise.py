@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingest import gpu
 from ingest.speech import recognise
 from ingest.speech.credibility import credible, is_loop, suspicious, text_of, without_loops
-from ingest.speech.recognise import MAX_WINDOW_S, Engine, TimedWord, choose_engine, is_usable
+from ingest.speech.recognise import MAX_WINDOW_S, Engine, TimedWord, choose_engine, hears_by_gpu, is_usable
 from ingest.speech.transcribe import Part, Segment, _windows, merge, prepare, recognise_windows
 from store.settings import WORK, load_settings
 from store.weights import ModelMissing
@@ -194,16 +193,29 @@ def test_speech_goes_to_a_gpu_where_there_is_one_and_it_is_not_forbidden(
                 choose_engine(asked)
 
 
-def test_a_worker_is_told_of_as_one_with_a_gpu_where_it_hears_calls_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "has_gpu", lambda: True)
-    assert [gpu.hears_by_gpu(load_settings(asr_device=each), WORK) for each in ("", "cuda", "cpu")] == [
-        True,
-        True,
-        False,
-    ]
-    assert not gpu.hears_by_gpu(load_settings(), ("documents",))
-    monkeypatch.setattr(gpu, "has_gpu", lambda: False)
-    assert not gpu.hears_by_gpu(load_settings(), WORK)
+def test_a_worker_is_told_of_as_one_with_a_gpu_where_it_hears_calls_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = load_settings(asr_model=str(tmp_path))
+    monkeypatch.setattr(recognise, "has_gpu", lambda: True)
+    by_setting = [hears_by_gpu(here.model_copy(update={"asr_device": each}), WORK) for each in ("", "cuda", "cpu")]
+    assert by_setting == [True, True, False]
+    assert not hears_by_gpu(here, ("documents",))
+    assert not hears_by_gpu(here.model_copy(update={"asr_model": "none that there is"}), WORK)
+    monkeypatch.setattr(recognise, "has_gpu", lambda: False)
+    assert not hears_by_gpu(here, WORK)
+
+
+def test_an_engine_whose_torch_is_made_without_cuda_hears_on_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("whisper_timestamped", reason="the extra whisper-timestamped is not installed")
+    settings = load_settings(asr_model=str(tmp_path), asr_engine="whisper-timestamped")
+    monkeypatch.setattr(recognise, "has_gpu", lambda: True)
+    device = "cuda" if torch.version.cuda else "cpu"
+    assert choose_engine(settings).device == device
+    assert hears_by_gpu(settings, WORK) == (device == "cuda")
 
 
 def test_what_a_machine_with_a_gpu_chose_is_not_usable_on_one_without(
