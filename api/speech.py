@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import Counter
 from typing import Any
 
 from anyio import to_thread
@@ -46,26 +47,28 @@ class Accepted(BaseModel):
 
 
 class SyncPlaces:
-    """How many sync transcriptions this process still takes."""
+    """How many sync transcriptions this process still takes, and of each client: half of them, as in the queues."""
 
     def __init__(self, places: int) -> None:
-        self._free = places
+        self._places = places
+        self._taken: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def take(self) -> None:
-        """Raises RateLimited sync_backpressure when no place is free."""
+    def take(self, tenant_id: str) -> None:
+        """Raises RateLimited sync_backpressure when no place is free, or none of the client's."""
         with self._lock:
-            if self._free < 1:
+            if self._taken.total() >= self._places or self._taken[tenant_id] >= (self._places + 1) // 2:
                 raise RateLimited(
                     "Too many sync transcriptions at once.",
                     code="sync_backpressure",
                     retry_after_s=_NO_PLACE_RETRY_S,
                 )
-            self._free -= 1
+            self._taken[tenant_id] += 1
 
-    def give_back(self) -> None:
+    def give_back(self, tenant_id: str) -> None:
         with self._lock:
-            self._free += 1
+            self._taken[tenant_id] -= 1
+            self._taken += Counter()  # forgets those that have none
 
 
 async def transcribe(call: NoCall) -> Response:
@@ -117,7 +120,7 @@ async def _transcribe_upload(call: NoCall) -> Response:
         sync = order.wants_sync and _fits_sync(call, form, info)
         places: SyncPlaces = call.request.app.state.sync_places
         if sync:
-            places.take()
+            places.take(call.tenant_id)
         else:
             await run_in_threadpool(_refuse_when_full, call)
     # Whatever refused the upload, its bytes belong to no row.
@@ -130,7 +133,7 @@ async def _transcribe_upload(call: NoCall) -> Response:
             return await _finished(call, task)
     finally:
         if sync:
-            places.give_back()
+            places.give_back(call.tenant_id)
     return json_response(_accepted(task), 202)
 
 

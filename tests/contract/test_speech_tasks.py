@@ -268,6 +268,26 @@ def test_a_sync_request_without_a_free_place_is_429(tmp_path: Path) -> None:
         running.close()
 
 
+@pytest.mark.models
+@pytest.mark.proves("speech.sync.places")
+def test_one_client_has_half_of_the_places_of_sync_requests(tmp_path: Path) -> None:
+    running = RunningServer(tmp_path, sync_places="2", asr_model="whisper-base")
+    try:
+        running.start()
+        account, other = running.new_client("client"), running.new_client("other")
+        with ThreadPoolExecutor(1) as threads:
+            serving = threads.submit(account.upload_audio, call_clip("01", 0, 60), "call.wav", mode="sync")
+            wait_until(lambda: unfinished(running) == 1)
+            refused = account.upload_audio(wav(tone(0.5)), mode="sync")
+            assert not serving.done()
+            served = other.upload_audio(wav(tone(0.5)), mode="sync")
+            assert serving.result().status_code == 200
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "sync_backpressure")
+        assert served.status_code == 200, served.text
+    finally:
+        running.close()
+
+
 def unfinished(server: RunningServer) -> int:
     with server.database.read() as connection:
         return transcriptions.count_unfinished(connection)
