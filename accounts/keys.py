@@ -7,12 +7,12 @@ import hashlib
 import hmac
 import json
 import secrets
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 
+from store.clocks import CLOCK
 from store.files import kept_bytes
 from store.settings import Settings
 
@@ -79,7 +79,7 @@ class Keyring:
 
     def sign_token(self, purpose: str, claims: dict[str, Any], *, lifetime_s: int) -> str:
         """A token that cannot be read or changed outside, valid for `lifetime_s` and this purpose only."""
-        body = json.dumps({"for": purpose, "until": int(time.time()) + lifetime_s, **claims}, separators=(",", ":"))
+        body = json.dumps({"for": purpose, "until": int(CLOCK.time_s()) + lifetime_s, **claims}, separators=(",", ":"))
         return Fernet(base64.urlsafe_b64encode(self._token_key)).encrypt(body.encode()).decode().rstrip("=")
 
     def open_token(self, purpose: str, token: str) -> dict[str, Any] | None:
@@ -90,7 +90,7 @@ class Keyring:
         except (InvalidToken, ValueError):
             return None
         claims: dict[str, Any] = json.loads(body)
-        return claims if claims.get("for") == purpose and claims.get("until", 0) > time.time() else None
+        return claims if claims.get("for") == purpose and claims.get("until", 0) > CLOCK.time_s() else None
 
 
 def make_public_key() -> str:

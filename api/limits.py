@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-import time
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -12,6 +11,7 @@ from starlette.requests import Request
 
 from api.proxies import address_of
 from store import limits
+from store.clocks import CLOCK
 from store.database import Database
 from store.errors import RateLimited
 from store.limits import Window
@@ -36,7 +36,7 @@ class _Shares:
             if not windows:
                 return None
             window = windows.pop()
-            if window.end_s > time.time():
+            if window.end_s > CLOCK.time_s():
                 return window
             del self._windows[bucket]
             return None
@@ -44,7 +44,7 @@ class _Shares:
     def put(self, bucket: str, windows: list[Window]) -> None:
         with self._lock:
             if len(self._windows) > MOST_BUCKETS:
-                clock = time.time()
+                clock = CLOCK.time_s()
                 self._windows = {name: each for name, each in self._windows.items() if each and each[0].end_s > clock}
             self._windows[bucket] = [*windows, *self._windows.get(bucket, ())]
 

@@ -21,6 +21,7 @@ from sqlalchemy.engine import Dialect
 
 from store import meters
 from store.changes import take_changed
+from store.clocks import CLOCK, MOST_APART_S
 from store.engines import BUSY_TIMEOUT_MS, counts_engine, make_counts, make_engine
 from store.errors import InvalidRequest, Unavailable
 from store.settings import Settings
@@ -36,8 +37,7 @@ metadata = sa.MetaData(
 
 LOCK_TIMEOUT_S = 3
 _LOCK_NOT_AVAILABLE = ("55P03", "40P01")  # waited for too long, or by two for each other
-_AHEAD = timedelta(minutes=1)
-"""More than clocks of machines beside each other differ."""
+_AHEAD = timedelta(seconds=MOST_APART_S)
 _SQLITE_AWAY = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -99,7 +99,7 @@ def time_column(name: str, **options: Any) -> sa.Column[datetime]:
 
 
 def now() -> datetime:
-    return datetime.now(UTC)
+    return CLOCK.now()
 
 
 def ago(connection: Connection, seconds: float) -> Any:
@@ -169,6 +169,7 @@ class Database:
         asked_s = time.perf_counter()
         with answering(), self.engine.connect() as connection, connection.begin():
             meters.READ_WAIT.observe(time.perf_counter() - asked_s)
+            self._keep_time(connection)
             yield connection
 
     @contextmanager
@@ -198,9 +199,14 @@ class Database:
             connection.begin(),
         ):
             meters.WRITE_WAIT.observe(time.perf_counter() - asked_s)
+            self._keep_time(connection)
             take_changed(connection)  # what a transaction that failed had noted
             yield connection
             refresh(connection, take_changed(connection))
+
+    def _keep_time(self, connection: Connection) -> None:
+        if not self.is_sqlite and CLOCK.is_due():
+            CLOCK.compare(lambda: connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one())
 
     @contextmanager
     def count(self) -> Iterator[Connection]:

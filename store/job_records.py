@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from dbos._error import DBOSUnexpectedStepError  # neither has a public name
 from dbos._schemas.system_database import SystemSchema
 from sqlalchemy.dialects import postgresql
 
+from store.clocks import CLOCK
 from store.database import LOCK_TIMEOUT_S, answering
 from store.engines import make_engine
 from store.job_claims import Claim
@@ -85,7 +85,7 @@ class JobRecords:
         )
         with self._engine.connect() as connection:
             rows = connection.execute(query).all()
-        at_s = time.time()
+        at_s = CLOCK.time_s()
         return [
             Unfinished(queue, _UNFINISHED[status], count, at_s - oldest / 1000) for queue, status, count, oldest in rows
         ]
@@ -154,7 +154,9 @@ class JobRecords:
                 jobs.executor_id == executor_id,
                 jobs.owner_xid.is_not_distinct_from(claim.token),
             )
-            .values(status="ENQUEUED", owner_xid=None, updated_at=round(time.time() * 1000), started_at_epoch_ms=None)
+            .values(
+                status="ENQUEUED", owner_xid=None, updated_at=round(CLOCK.time_s() * 1000), started_at_epoch_ms=None
+            )
         )
         with self._engine.begin() as connection:
             return connection.execute(waits).rowcount > 0
@@ -180,7 +182,7 @@ class JobRecords:
             sa.update(self._jobs)
             .where(self._jobs.c.workflow_uuid == job_id, self._jobs.c.status == "ERROR")
             .values(
-                status="ENQUEUED", updated_at=round(time.time() * 1000), started_at_epoch_ms=None, completed_at=None
+                status="ENQUEUED", updated_at=round(CLOCK.time_s() * 1000), started_at_epoch_ms=None, completed_at=None
             )
         )
         with self._engine.begin() as connection:

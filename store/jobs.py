@@ -38,6 +38,7 @@ from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
 from store.job_claims import LostClaims
+from store.job_delays import Delays, by_the_machine
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -192,6 +193,7 @@ class Jobs:
         if self._takes:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
             waiting = functools.partial(self._records.waiting, taken)
+            Delays(self._dbos._sys_db)
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self._every(self._settings.takeover_after_s, self._expect_unheard, "unheard")
@@ -235,7 +237,8 @@ class Jobs:
         trace = PropagateOtelContext(traces.current()) if traces.are_on() else nullcontext()
 
         def enqueue_now() -> None:
-            options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_s)
+            delay_seconds = None if delay_s is None else by_the_machine(delay_s)
+            options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_seconds)
             with SetWorkflowID(workflow_id), options, trace:
                 DBOS.enqueue_workflow(queue, function, *arguments)
 

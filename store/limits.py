@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
+from store.clocks import CLOCK
 from store.database import metadata
 from store.scope import across_tenants
 
@@ -41,7 +41,7 @@ class Window:
 
     @property
     def reset_s(self) -> int:
-        return max(1, math.ceil(self.end_s - time.time()))
+        return max(1, math.ceil(self.end_s - CLOCK.time_s()))
 
 
 # Asked at every request: one statement for each kind of database, made once.
@@ -69,7 +69,7 @@ def hit(
     """Counts requests, whether they are within the limit or not. `end_s`, a second of Unix time, is where the window
     ends that no whole number of `window_s` measures, as a day of some time zone."""
     if end_s is None:
-        end_s = (int(time.time() // window_s) + 1) * window_s
+        end_s = (int(CLOCK.time_s() // window_s) + 1) * window_s
     values = {"bucket": bucket, "window": end_s, "requests": requests}
     return Window(limit, connection.execute(_HIT[connection.dialect.name], values).scalar_one(), end_s)
 
@@ -82,4 +82,4 @@ def forget(tenant_id: str, connection: Connection) -> None:
 @across_tenants("housekeeping")
 def forget_old_windows(connection: Connection, *, older_than_s: int = 3600) -> None:
     """Deletes windows, of whatever length, that ended more than `older_than_s` ago."""
-    connection.execute(sa.delete(rate_windows).where(rate_windows.c.window < int(time.time()) - older_than_s))
+    connection.execute(sa.delete(rate_windows).where(rate_windows.c.window < int(CLOCK.time_s()) - older_than_s))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Literal, get_args
 
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 _LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
@@ -59,6 +59,9 @@ DATABASE_WAIT = Histogram(
     "Time until a transaction began: until a connection was free, and on SQLite until others had written.",
     ["access"],
     buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 20),
+)
+CLOCK_AHEAD = Gauge(
+    "parley_clock_ahead_seconds", "By how much the machine's clock is ahead of PostgreSQL's, where it has one."
 )
 CHILD_WAIT = Histogram(
     "parley_child_wait_seconds",

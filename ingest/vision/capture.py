@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal, Self
 
@@ -20,6 +20,7 @@ import structlog
 
 from ingest.vision.frames import Frame
 from ingest.vision.sources import Broken, Picture, Pulse, Source, Transport, pictures
+from store.database import now
 
 State = Literal["connecting", "online", "reconnecting", "offline", "error"]
 
@@ -96,7 +97,7 @@ class Capture:
         self._seen_s = time.monotonic()
         self._was_online = False
         self._measures: deque[tuple[float, float]] = deque(maxlen=_MEASURED_PICTURES)
-        self._status = Status("connecting", "", datetime.now(UTC))
+        self._status = Status("connecting", "", now())
         self._untold: deque[Status] = deque()
 
     def __repr__(self) -> str:
@@ -167,7 +168,7 @@ class Capture:
             self._seen_s = now_s
             self._was_online = True
             self._measures.append((now_s, latency_s))
-            seen_at = datetime.now(UTC) - timedelta(seconds=latency_s)
+            seen_at = now() - timedelta(seconds=latency_s)
             size = (decoded.width, decoded.height)
             undecoded = self._undecoded + reader.pulse.undecoded
             number = self._count + undecoded
@@ -262,7 +263,7 @@ class Capture:
     def _set(self, state: State, message: str, codec: str | None = None, size: tuple[int, int] | None = None) -> None:
         old = self._status
         width, height = size or (old.width, old.height)
-        since = old.since if state == old.state else datetime.now(UTC)
+        since = old.since if state == old.state else now()
         new = replace(
             old, state=state, message=message, since=since, codec=codec or old.codec, width=width, height=height
         )

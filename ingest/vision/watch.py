@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import islice
 
 import structlog
@@ -24,6 +24,7 @@ from ingest.vision.scene import Scene
 from ingest.vision.sources import Broken
 from store.camera_streams import Health, Stream
 from store.camera_visitors import VisitorLooks
+from store.database import now
 from store.errors import ParleyError
 
 log = structlog.get_logger(__name__)
@@ -90,7 +91,7 @@ class Watch:
         self._paid: date | None = None
         self._scene: Scene | None = None
         self._shots = BestShots(0, 0)
-        self._seen_at = datetime.now(UTC)
+        self._seen_at = now()
         self._problem = ""
         self._failed_s = float("-inf")
         self._unwritten: deque[Found] = deque()
@@ -259,7 +260,7 @@ class Watch:
         while self._scene is not None and (self._unwritten or self._visitors or self._looks):
             batch = list(islice(self._unwritten, _WRITTEN_AT_ONCE))
             is_last = len(batch) == len(self._unwritten)
-            self._write_together(batch, self._scene.progress(datetime.now(UTC)) if is_last else None, now_s)
+            self._write_together(batch, self._scene.progress(now()) if is_last else None, now_s)
 
     def _write_together(self, batch: list[Found], progress: bytes | None, now_s: float) -> None:
         """With `progress`, the last of what waits, and the visitors."""
@@ -368,7 +369,7 @@ class Watch:
             self._add_sums()
         # What counts as said must have been written, should this worker die.
         is_written = not self._unwritten and not self._visitors
-        progress = self._scene.progress(datetime.now(UTC)) if self._scene is not None and is_written else None
+        progress = self._scene.progress(now()) if self._scene is not None and is_written else None
         try:
             self._tools.recorder.report(self.stream, health, progress)
         except ParleyError:

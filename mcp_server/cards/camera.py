@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from mcp_server.cards.frame import ITEM_CHARACTERS, Card, Words, part, uri_of
 from mcp_server.quoting import Block, Place
@@ -12,7 +12,7 @@ from mcp_server.tools.shapes import local_time, shorten
 from store import camera_events, camera_streams, camera_traffic
 from store.camera_events import Event
 from store.camera_streams import Stream
-from store.database import Connection
+from store.database import Connection, now
 
 DAYS = 7
 EVENTS_AT_ONCE = 200
@@ -58,7 +58,7 @@ def _traffic(context: ToolContext, words: Words, connection: Connection, stream:
     if "traffic" not in stream.scenarios:
         return []
     day = timedelta(days=1)
-    end = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + day
+    end = now().replace(hour=0, minute=0, second=0, microsecond=0) + day
     buckets = camera_traffic.series(context.tenant_id, connection, stream.id, end - DAYS * day, end, step=day)
     lines = [
         f"- {each.begin.date()}: {each.entered}, {each.left}, {each.unique_visitors}, {each.avg_queue_sec:g}"

@@ -1,0 +1,80 @@
+"""Machines that share a database, and of which one has a clock that is an hour wrong: what is put off comes when it is
+due, whoever put it off and whoever lets it begin."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store import deliveries
+from tests.support.calls import wait_until
+from tests.support.clock import WallClock
+from tests.support.cluster import Cluster
+from tests.support.cluster import cluster as cluster
+from tests.support.events import emit
+from tests.support.metrics import counted
+from tests.support.receiver import Receiver, Reply, receiving
+from tests.support.server import Account
+
+pytestmark = pytest.mark.postgresql
+
+HOUR_S = 3600
+LOOKS_S = 4.0
+"""By then, whoever lets delayed jobs begin has looked some times."""
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as running:
+        yield running
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> WallClock:
+    return WallClock(tmp_path)
+
+
+def tries(account: Account, delivery_id: str) -> int:
+    with account.server.database.read() as connection:
+        found = deliveries.get(account.tenant_id, connection, delivery_id)
+    assert found is not None
+    return found.tries
+
+
+@pytest.mark.parametrize("moved_s", [HOUR_S, -HOUR_S])
+def test_a_machine_whose_clock_is_wrong_has_nobody_s_webhooks_come_early_or_late(
+    cluster: Cluster, clock: WallClock, receiver: Receiver, moved_s: int
+) -> None:
+    api = cluster.start("api")
+    settings = {"worker_takes": "errands", "webhook_retry_schedule": "1800"}
+    right = cluster.start("worker", **settings)
+    account = api.new_client("told")
+    (delivery_id,) = emit(account, receiver.answer("/busy", Reply(status=503)))
+    wait_until(lambda: tries(account, delivery_id) == 1)
+    clock.set(moved_s)
+    moved = cluster.start("worker", clock=clock, **settings)
+    assert counted(moved, "parley_clock_ahead_seconds") == pytest.approx(moved_s, abs=60)
+    time.sleep(LOOKS_S)
+    assert tries(account, delivery_id) == 1, "it came early"
+    right.kill()
+    (delivery_id,) = emit(account, receiver.answer("/good", Reply()))
+    wait_until(lambda: tries(account, delivery_id) == 1)
+
+
+@pytest.mark.parametrize("moved_s", [HOUR_S, -HOUR_S])
+def test_what_a_machine_whose_clock_is_wrong_put_off_is_done_by_others_when_it_is_due(
+    cluster: Cluster, clock: WallClock, receiver: Receiver, moved_s: int
+) -> None:
+    api = cluster.start("api")
+    settings = {"worker_takes": "errands", "webhook_retry_schedule": "10,1,1"}
+    clock.set(moved_s)
+    moved = cluster.start("worker", clock=clock, **settings)
+    account = api.new_client("told")
+    (delivery_id,) = emit(account, receiver.answer("/soon", Reply(status=503), Reply()))
+    wait_until(lambda: tries(account, delivery_id) == 1)
+    moved.kill()
+    cluster.start("worker", **settings)
+    wait_until(lambda: tries(account, delivery_id) == 2)
