@@ -34,6 +34,9 @@ from store.weights import ModelMissing
 
 _M_ARENA_MAX = -8  # of malloc.h
 _FILES_BESIDE_CONNECTIONS = 512
+_KEEP_ALIVE_S = 15
+"""Longer than usual clients keep a connection for their next request (5 s): else one of them meets its end now and
+then, and cannot tell whether the request was done."""
 
 log = structlog.get_logger(__name__)
 
@@ -137,6 +140,7 @@ def run_server(settings: Settings, role: Role = "all") -> int:
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies or None,
         timeout_graceful_shutdown=max(1, int(settings.shutdown_grace_s)),
+        timeout_keep_alive=_KEEP_ALIVE_S,
     )
     server = _Server(config, settings, app, role)
     server.run()
