@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -53,7 +53,9 @@ class Seen:
 
     times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
+    own_memory: list[float] = field(default_factory=list)  # MB, of the server without its children
     memory: list[float] = field(default_factory=list)  # MB
+    processes: list[int] = field(default_factory=list)
     descriptors: list[int] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     accepted: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # calls and documents
@@ -209,7 +211,9 @@ class Day:
         assert process is not None
         while time.monotonic() < until:
             found = [_usage(each) for each in (process.pid, *self.account.server.child_ids())]
+            self.seen.own_memory.append(found[0][0])
             self.seen.memory.append(sum(memory for memory, _ in found))
+            self.seen.processes.append(sum(memory > 0 for memory, _ in found))
             self.seen.descriptors.append(sum(descriptors for _, descriptors in found))
             await asyncio.sleep(SAMPLE_S)
 
@@ -303,10 +307,10 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
         print(f"{SLOW_CLIENTS} slow connections: the last was closed after {seen.closed_s:.1f} s")
     for failure, count in Counter(seen.failures).most_common(5):
         print(f"  {count} x {failure}")
-    sixth = max(1, len(seen.memory) // 6)
-    memory = [statistics.median(part) for part in (seen.memory[sixth : 2 * sixth], seen.memory[-sixth:])]
-    opened = [statistics.median(part) for part in (seen.descriptors[sixth : 2 * sixth], seen.descriptors[-sixth:])]
+    memory, opened = begin_and_end(seen.memory), begin_and_end(seen.descriptors)
+    own, processes = begin_and_end(seen.own_memory), begin_and_end(seen.processes)
     print(f"memory {memory[0]:.0f} to {memory[1]:.0f} MB, descriptors {opened[0]:.0f} to {opened[1]:.0f}")
+    print(f"of these the server itself {own[0]:.0f} to {own[1]:.0f} MB; processes {processes[0]:g} to {processes[1]:g}")
     bounds = {
         "no answer is a 5xx, and none was lost": not seen.failures,
         "all that was accepted ended in success, each call told of under one id": not seen.lost,
@@ -320,6 +324,12 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
     for bound, holds in bounds.items():
         said(bound, holds)
     return all(bounds.values())
+
+
+def begin_and_end(values: Sequence[float]) -> tuple[float, float]:
+    """The medians of the second sixth and of the last."""
+    sixth = max(1, len(values) // 6)
+    return statistics.median(values[sixth : 2 * sixth]), statistics.median(values[-sixth:])
 
 
 if __name__ == "__main__":
