@@ -24,9 +24,10 @@ ASKED_OF = {"payment_provider": "sandbox", "chat_requests_per_minute": "1000000"
 """Settings of who answers, for this."""
 TAKES_ALL = "speech,documents,analysis,vision,errands"
 """What workers take who do it all."""
-PARCELS = 100
+PARCELS = 200
 _CHAT_RESTS_S = 0.5
-_LOOKS_S = 1.0
+_LOOKS_S = 4.0
+"""From one parcel to the next, at least."""
 
 
 @contextmanager
