@@ -6,9 +6,11 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import structlog
 
 from accounts.keys import Keyring
 from rag.index_places import open_place
@@ -16,10 +18,12 @@ from store import backup_outcomes, backups, index_work, migrate
 from store.backups import Manifest
 from store.blobs import Blobs
 from store.database import Database
-from store.errors import Conflict, InvalidRequest, NotFound, ParleyError, Unavailable
+from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from store.heartbeats import is_one_alive
 from store.job_records import JobRecords, jobs_apart
 from store.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 _OWN = (
     "jobs.sqlite3",
@@ -59,10 +63,13 @@ def _noting_the_outcome(database: Database) -> Iterator[None]:
         yield
         outcome = "success"
     finally:
-        with suppress(ParleyError):
+        try:
             if migrate.is_current(database):
                 with database.write() as connection:
                     backup_outcomes.note(connection, outcome)
+        # In any way: who makes backups may not even be allowed to write.
+        except Exception as error:
+            log.warning("how the backup ended could not be noted", outcome=outcome, error=type(error).__name__)
 
 
 def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, Any]:
@@ -148,6 +155,9 @@ def _put(
     with database.write() as connection:
         for name in names:
             index_work.note_refill(connection, name)
+    if migrate.is_current(database):
+        with database.write() as connection:
+            backup_outcomes.forget(connection)
 
 
 def _drop(jobs: JobRecords) -> None:

@@ -22,7 +22,8 @@ import structlog
 
 from rag.edge_shards import EdgeShards, GaveUp
 from rag.empty_shards import shard_config
-from rag.index import Pool, ShardDamaged
+from rag.index import Pool
+from store.errors import Unavailable
 
 log = structlog.get_logger(__name__)
 
@@ -85,7 +86,7 @@ class EdgeMaintenance:
                     self._not_before_s[tenant_id] = time.monotonic() + _AGAIN_S
                     if self._shards.closed:
                         return
-                    if isinstance(error, GaveUp | ShardDamaged):
+                    if isinstance(error, GaveUp | Unavailable):
                         log.info("the search index was not tidied now", tenant_id=tenant_id, reason=str(error))
                     else:
                         log.exception("the search index could not be tidied", tenant_id=tenant_id)

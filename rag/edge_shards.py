@@ -19,9 +19,13 @@ import qdrant_edge as edge
 
 from rag.empty_shards import EmptyShards, index_fields
 from rag.index import ShardDamaged
+from store.errors import Unavailable
 
 MAX_JOURNALLED_POINTS = 5_000
 """Some 15 KB each. Where more come while a shard is being improved, that is tried again later."""
+ROOM_BYTES = 256 << 20
+"""Free on the disk, or nothing is written. Qdrant maps its files into memory, sparse as they are, and a page for which
+the disk has no room is no error: the kernel ends the process (SIGBUS)."""
 _NEXT = ".next-"
 
 
@@ -113,13 +117,15 @@ class Copy:
 class Writer:
     """Changes one shard, in steps between which searches go on."""
 
-    def __init__(self, slot: Slot, shard: edge.EdgeShard) -> None:
+    def __init__(self, slot: Slot, shard: edge.EdgeShard, folder: Path) -> None:
         self._slot = slot
+        self._folder = folder
         self.shard = shard
 
     def apply(self, operation: edge.UpdateOperation, points: int = 1) -> None:
-        """`points`: how many the operation carries."""
+        """`points`: how many the operation carries. Raises Unavailable where the disk is nearly full."""
         with self._slot.access.exclusive():
+            _require_room(self._folder)
             if self._slot.journal is not None:
                 self._slot.journal.add(operation, points)
             self.shard.update(operation)
@@ -172,7 +178,7 @@ class EdgeShards:
                 with slot.access.exclusive():
                     self._open(slot, name, create)
             self.written.add(name)
-            yield None if slot.shard is None else Writer(slot, slot.shard)
+            yield None if slot.shard is None else Writer(slot, slot.shard, self.folder)
 
     def remove(self, tenant_id: str) -> None:
         name = _folder_name(tenant_id)
@@ -244,6 +250,7 @@ class EdgeShards:
         journal = slot.journal
         assert journal is not None
         if journal.operations:
+            _require_room(self.folder)
             shard = edge.EdgeShard.load(str(draft))
             try:
                 with slot.access.exclusive():
@@ -286,6 +293,7 @@ class EdgeShards:
         folder = self.folder / name
         if slot.shard is not None or not (create or folder.exists()):
             return
+        _require_room(self.folder)  # opening writes, too
         if not folder.exists():
             self._empty.put(folder)
         try:
@@ -327,6 +335,11 @@ class EdgeShards:
         for leftover in self.folder.glob(".*-*"):
             # A child of that process may still write there; then the next start clears the rest.
             shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _require_room(folder: Path) -> None:
+    if shutil.disk_usage(folder).free < ROOM_BYTES:
+        raise Unavailable("The disk of the index has no room.", retry_after_s=30)
 
 
 def _close(slot: Slot) -> None:

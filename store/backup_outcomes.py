@@ -24,6 +24,11 @@ def note(connection: Connection, outcome: Outcome) -> None:
     put_all(connection, backup_outcomes, [{"outcome": outcome, "at": now()}])
 
 
+def forget(connection: Connection) -> None:
+    """Of a database that was restored: how backups of another ended says nothing of it."""
+    connection.execute(sa.delete(backup_outcomes))
+
+
 def last(connection: Connection) -> dict[str, datetime]:
     """By the outcome; empty where nobody has tried yet."""
     return {row.outcome: row.at for row in connection.execute(sa.select(backup_outcomes))}

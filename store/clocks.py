@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import structlog
 
@@ -13,31 +13,51 @@ from store import meters
 
 log = structlog.get_logger(__name__)
 
-MOST_APART_S = 60.0
-"""More than clocks of machines beside each other differ."""
+WRONG_FROM_S, RIGHT_UNTIL_S = 60.0, 30.0
+"""More than clocks of machines beside each other differ; and between the two it stays with what it was."""
 _LOOKS_EVERY_S = 5.0
-_MOST_LATE_S = 5.0
+_MOST_LATE_S = 1.0
 """An answer that took longer tells too little."""
+_RUNS = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def _running_s() -> float:
+    """What nobody sets, and what goes on while the machine sleeps."""
+    return time.clock_gettime(_RUNS)
 
 
 class Clock:
-    """Of this process. It goes by the machine's alone until it is compared."""
+    """Of this process. It goes by the machine's until it was compared. From then on it knows what the database's shows
+    without asking, so that the machine's may be set at any moment, wrong or right again, and nothing jumps."""
 
     def __init__(self) -> None:
-        self._ahead_s = 0.0
+        self._base_s: float | None = None
+        """The database's time when the running time was 0; None before it was compared."""
+        self._is_wrong = False
         self._looks_again_s = 0.0
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.time_s(), UTC)
+
+    def time_s(self) -> float:
+        """Seconds since 1970."""
+        own_s = time.time()
+        base_s = self._base_s
+        if base_s is None:
+            return own_s
+        theirs_s = base_s + _running_s()
+        apart_s = abs(own_s - theirs_s)
+        if self._is_wrong != (apart_s > (RIGHT_UNTIL_S if self._is_wrong else WRONG_FROM_S)):
+            self._is_wrong = not self._is_wrong
+            says = "this machine's clock is wrong" if self._is_wrong else "this machine's clock is right again"
+            log.warning(f"{says}: the database's is gone by meanwhile", seconds=round(own_s - theirs_s))
+        return theirs_s if self._is_wrong else own_s
 
     @property
     def ahead_s(self) -> float:
         """By how much the machine's clock is ahead of the time that is gone by; 0 where it is trusted."""
-        return self._ahead_s
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) - timedelta(seconds=self._ahead_s)
-
-    def time_s(self) -> float:
-        """Seconds since 1970."""
-        return time.time() - self._ahead_s
+        gone_by_s = self.time_s()
+        return time.time() - gone_by_s if self._is_wrong else 0.0
 
     def is_due(self) -> bool:
         """Whether it is time to compare."""
@@ -45,19 +65,17 @@ class Clock:
 
     def compare(self, ask: Callable[[], datetime]) -> None:
         """`ask`: tells the database's time. Raises what it raises."""
-        asked_s = time.monotonic()
-        self._looks_again_s = asked_s + _LOOKS_EVERY_S
-        theirs, own = ask(), datetime.now(UTC)
-        took_s = time.monotonic() - asked_s
+        self._looks_again_s = time.monotonic() + _LOOKS_EVERY_S
+        asked_s = _running_s()
+        theirs_s = ask().timestamp()
+        took_s = _running_s() - asked_s
         if took_s > _MOST_LATE_S:
             return
-        ahead_s = (own - theirs).total_seconds() - took_s / 2
-        meters.CLOCK_AHEAD.set(ahead_s)
-        wrong_by_s = ahead_s if abs(ahead_s) > MOST_APART_S else 0.0
-        if bool(wrong_by_s) != bool(self._ahead_s):
-            says = "this machine's clock is wrong" if wrong_by_s else "this machine's clock is right again"
-            log.warning(f"{says}: the database's is gone by where they differ", seconds=round(ahead_s))
-        self._ahead_s = wrong_by_s
+        base_s = theirs_s - (asked_s + took_s / 2)
+        # Within what the answer's way leaves open it is the same time, and time does not go to and fro.
+        if self._base_s is None or abs(base_s - self._base_s) > took_s / 2:
+            self._base_s = base_s
+        meters.CLOCK_AHEAD.set(time.time() - self._base_s - _running_s())
 
 
 CLOCK = Clock()

@@ -9,19 +9,20 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from prometheus_client import Histogram
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection as Connection
 from sqlalchemy.engine import Dialect
 
 from store import meters
 from store.changes import take_changed
-from store.clocks import CLOCK, MOST_APART_S
+from store.clocks import CLOCK, WRONG_FROM_S
 from store.engines import BUSY_TIMEOUT_MS, counts_engine, make_counts, make_engine
 from store.errors import InvalidRequest, Unavailable
 from store.settings import Settings
@@ -37,7 +38,7 @@ metadata = sa.MetaData(
 
 LOCK_TIMEOUT_S = 3
 _LOCK_NOT_AVAILABLE = ("55P03", "40P01")  # waited for too long, or by two for each other
-_AHEAD = timedelta(seconds=MOST_APART_S)
+_AHEAD = timedelta(seconds=WRONG_FROM_S)
 _SQLITE_AWAY = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -166,9 +167,8 @@ class Database:
         if shared is not None:
             yield shared
             return
-        asked_s = time.perf_counter()
-        with answering(), self.engine.connect() as connection, connection.begin():
-            meters.READ_WAIT.observe(time.perf_counter() - asked_s)
+        with answering(), _waiting(meters.READ_WAIT) as begun, self.engine.connect() as connection, connection.begin():
+            begun()
             self._keep_time(connection)
             yield connection
 
@@ -191,14 +191,14 @@ class Database:
         from store.figures_refresh import refresh
 
         engine = self.engine if durable else self._relaxed
-        asked_s = time.perf_counter()
         with (
+            _waiting(meters.WRITE_WAIT) as begun,
             _in_turn(self._turn),
             answering(),
             engine.connect().execution_options(parley_write=True) as connection,
             connection.begin(),
         ):
-            meters.WRITE_WAIT.observe(time.perf_counter() - asked_s)
+            begun()
             self._keep_time(connection)
             take_changed(connection)  # what a transaction that failed had noted
             yield connection
@@ -303,6 +303,24 @@ class Database:
         for engine in (self.engine, self._relaxed, self._counts):
             if engine is not None:
                 engine.dispose()
+
+
+@contextmanager
+def _waiting(meter: Histogram) -> Iterator[Callable[[], None]]:
+    """Counts the time until what it gives is called, or until whoever waits gives up."""
+    asked_s = time.perf_counter()
+    is_begun = False
+
+    def begun() -> None:
+        nonlocal is_begun
+        is_begun = True
+        meter.observe(time.perf_counter() - asked_s)
+
+    try:
+        yield begun
+    finally:
+        if not is_begun:
+            begun()
 
 
 @contextmanager

@@ -1,5 +1,8 @@
-"""Jobs that are put off come when they are due by the time that all machines have in common (`store.clocks`). DBOS goes
-by the machine's clock: one that is set an hour forward would have every job of the installation come an hour early."""
+"""Jobs that are put off begin when they are due by the clock of PostgreSQL, which all machines have in common.
+
+DBOS goes by that of the machine whose turn it is to look: one that is set an hour forward would have every job of the
+installation begin an hour early.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,25 @@ from dbos._sys_db import SystemDatabase  # it has no public name
 
 from store.clocks import CLOCK
 
+_by_the_machine = SystemDatabase.transition_delayed_workflows
 
-class Delays:
-    """Stands before `system` for the thread that lets delayed jobs begin."""
 
-    def __init__(self, system: SystemDatabase) -> None:
-        self._system = system
-        self._by_the_machine = system.transition_delayed_workflows
-        system.transition_delayed_workflows = self._let_begin  # type: ignore[method-assign]
+def _let_begin(system: SystemDatabase) -> None:
+    """DBOS's own statement but for the clock; and no job of ours has a debounce key, which that one takes away."""
+    if system.engine.dialect.name == "sqlite":
+        _by_the_machine(system)
+        return
+    jobs = system.tables.workflow_status
+    begin = sa.update(jobs).values(status="ENQUEUED")
+    is_due = jobs.c.delay_until_epoch_ms <= system._now_ms_sql()
+    is_ours = system._name_filter(jobs.c.application_name, system.app_name)
+    with system.engine.begin() as connection:
+        connection.execute(begin.where(jobs.c.status == "DELAYED", is_due, is_ours))
 
-    def _let_begin(self) -> None:
-        if not CLOCK.ahead_s:
-            self._by_the_machine()
-            return
-        jobs = self._system.tables.workflow_status
-        is_due = jobs.c.delay_until_epoch_ms <= round(CLOCK.time_s() * 1000)
-        begin = sa.update(jobs).where(jobs.c.status == "DELAYED", is_due).values(status="ENQUEUED")
-        with self._system.engine.begin() as connection:
-            connection.execute(begin)
+
+def go_by_the_databases_clock() -> None:
+    """In this process, from DBOS's launch on: whichever process looks first looks for all."""
+    SystemDatabase.transition_delayed_workflows = _let_begin  # type: ignore[method-assign, assignment]
 
 
 def by_the_machine(delay_s: float) -> float:

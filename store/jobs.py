@@ -38,7 +38,7 @@ from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
 from store.job_claims import LostClaims
-from store.job_delays import Delays, by_the_machine
+from store.job_delays import by_the_machine, go_by_the_databases_clock
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -178,6 +178,7 @@ class Jobs:
     def launch(self) -> None:
         """Recovers this executor's jobs and begins to work on the queues."""
         self._beat()
+        go_by_the_databases_clock()
         DBOS.listen_queues([queue.name for queue in self._queues if queue.work in self._takes])
         DBOS.launch()
         for plan in self._queues:
@@ -193,7 +194,6 @@ class Jobs:
         if self._takes:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
             waiting = functools.partial(self._records.waiting, taken)
-            Delays(self._dbos._sys_db)
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self._every(self._settings.takeover_after_s, self._expect_unheard, "unheard")

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 
 from store import migrate
 from store.accounts import tenants
+from store.backup_outcomes import backup_outcomes
 from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
 from store.database import Connection, Database, metadata, put_all
@@ -27,7 +28,7 @@ from store.errors import Conflict
 from store.heartbeats import is_one_alive, workers
 
 _ROWS_AT_ONCE = 500
-_NOT_MOVED = frozenset({workers.name, "alembic_version"})
+_NOT_MOVED = frozenset({workers.name, backup_outcomes.name, "alembic_version"})
 _SUM = 2**256
 
 Tell = Callable[[str, int], None]

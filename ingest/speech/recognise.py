@@ -47,7 +47,11 @@ class GpuMissing(weights.ModelMissing):
     """The settings want speech recognised on a GPU, and this machine has none, or a torch that cannot use it."""
 
     def __init__(self) -> None:
-        Exception.__init__(self, "Speech is to be recognised on a GPU (PARLEY_ASR_DEVICE), and this machine has none.")
+        Exception.__init__(
+            self,
+            "Speech is to be recognised on a GPU (PARLEY_ASR_DEVICE), and this machine has none that the engine can "
+            "use.",
+        )
         self.name = "cuda"
 
 
@@ -104,7 +108,7 @@ def choose_engine(settings: Settings) -> Engine:
 
 def is_usable(engine: Engine) -> bool:
     """Whether this machine has what another one chose."""
-    return Path(engine.model_path).is_dir() and (engine.device == "cpu" or has_gpu())
+    return Path(engine.model_path).is_dir() and (engine.device == "cpu" or _can_use_a_gpu(engine.kind))
 
 
 def hears_by_gpu(settings: Settings, takes: Collection[Work]) -> bool:
@@ -118,10 +122,13 @@ def hears_by_gpu(settings: Settings, takes: Collection[Work]) -> bool:
 
 
 def _device(settings: Settings, kind: Kind) -> Device:
-    has_one = has_gpu() and (kind != "whisper-timestamped" or torch_is_made_for_it())
-    if settings.asr_device == "cuda" and not has_one:
+    if settings.asr_device == "cuda" and not _can_use_a_gpu(kind):
         raise GpuMissing
-    return "cuda" if settings.asr_device != "cpu" and has_one else "cpu"
+    return "cuda" if settings.asr_device != "cpu" and _can_use_a_gpu(kind) else "cpu"
+
+
+def _can_use_a_gpu(kind: Kind) -> bool:
+    return has_gpu() and (kind != "whisper-timestamped" or torch_is_made_for_it())
 
 
 def _model_folder(settings: Settings, device: Device) -> Path:

@@ -15,10 +15,12 @@ from uuid import UUID, uuid4
 import numpy as np
 import pytest
 
+from rag import edge_shards
 from rag.index import Filter, IndexLocked, IndexMismatch, Point, ShardDamaged
 from rag.qdrant_edge_index import EdgeIndex
+from store.errors import Unavailable
 
-TENANT = str(UUID(int=1))
+TENANT, OTHER = str(UUID(int=1)), str(UUID(int=2))
 ROOT = Path(__file__).parents[2]
 CHILD = textwrap.dedent(
     """
@@ -92,6 +94,27 @@ def test_points_are_there_after_close_and_open(tmp_path: Path) -> None:
     again = EdgeIndex(tmp_path, 4)
     assert again.count(TENANT) == 1
     again.close()
+
+
+def test_on_a_disk_that_is_nearly_full_nothing_is_written_and_what_is_open_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write that finds no room for its mapped files ends the process."""
+    index = EdgeIndex(tmp_path, 4)
+    index.upsert(TENANT, [passage(1)])
+    monkeypatch.setattr(edge_shards, "ROOM_BYTES", 1 << 60)
+    for write in (
+        lambda: index.upsert(TENANT, [passage(2)]),
+        lambda: index.upsert(OTHER, [passage(2)]),
+        lambda: index.delete(TENANT, document_id="d1"),
+    ):
+        with pytest.raises(Unavailable, match="no room"):
+            write()
+    assert [hit.id for hit in index.search_text(TENANT, "word1", Filter(), 5)] == [passage(1).id]
+    monkeypatch.undo()
+    index.upsert(TENANT, [passage(2)])
+    assert (index.count(TENANT), index.count(OTHER)) == (2, 0)
+    index.close()
 
 
 def test_a_closed_index_refuses_calls(tmp_path: Path) -> None:

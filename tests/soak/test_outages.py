@@ -242,6 +242,35 @@ def test_a_disk_that_is_full(
 
 
 @pytest.mark.usefixtures("at_full_size")
+def test_a_disk_that_is_full_again_and_again(
+    tmp_path: Path,
+    receiver: Receiver,
+    belt: RtspServer,
+    size: Size,
+    chance: random.Random,
+    say: Callable[[str], None],
+) -> None:
+    """In the middle of whatever is written then: the server lives, and so does all that was accepted."""
+    with small_disk(tmp_path / "disk") as disk:
+        running = RunningServer(disk / "data", webhook_retry_schedule=",".join(["1"] * 60), **OF_ONE)
+        try:
+            work = AllWork(running.start(), receiver, belt, chance, **PACE)
+            with work.running():
+                for _ in range(size.kills):
+                    time.sleep(chance.uniform(2, 6))
+                    filling = fill_up(disk)
+                    time.sleep(chance.uniform(0.5, 3))
+                    filling.unlink()
+                    assert running.process is not None
+                    assert running.process.poll() is None, "the server ended"
+            say(str(work))
+            work.assert_each_was_done_once()
+            assert running.stop() == 0
+        finally:
+            running.close()
+
+
+@pytest.mark.usefixtures("at_full_size")
 def test_a_clock_that_is_set(
     tmp_path: Path, receiver: Receiver, belt: RtspServer, chance: random.Random, say: Callable[[str], None]
 ) -> None:

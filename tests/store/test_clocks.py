@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,24 +25,79 @@ with database.read():
 """
 
 
-def compared(clock: Clock, apart_s: float) -> float:
-    """By how much the time that is gone by is ahead of the machine's, after a look at a database that is."""
-    clock.compare(lambda: datetime.now(UTC) + timedelta(seconds=apart_s))
-    return (clock.now() - datetime.now(UTC)).total_seconds()
+class Machine:
+    """Whose clock and running time are what a test says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.shown_s = self.real_s = 1_800_000_000.0
+        monkeypatch.setattr(clocks.time, "time", lambda: self.shown_s)
+        monkeypatch.setattr(clocks, "_running_s", lambda: self.real_s - 1_700_000_000.0)
+        self.clock = Clock()
+
+    def pass_by(self, seconds: float) -> None:
+        self.shown_s += seconds
+        self.real_s += seconds
+
+    def compare(self, *, took_s: float = 0.0, off_s: float = 0.0) -> None:
+        """With a database whose clock goes right."""
+
+        def ask() -> datetime:
+            self.pass_by(took_s)
+            return datetime.fromtimestamp(self.real_s - took_s / 2 + off_s, UTC)
+
+        self.clock.compare(ask)
+
+    @property
+    def wrong_by_s(self) -> float:
+        """What is gone by."""
+        return self.clock.time_s() - self.real_s
 
 
-def test_the_databases_clock_is_gone_by_where_the_two_differ_by_more_than_a_minute() -> None:
-    clock = Clock()
-    assert compared(clock, 50) == pytest.approx(0, abs=0.1), "as clocks beside each other differ"
-    assert compared(clock, HOUR_S) == pytest.approx(HOUR_S, abs=0.1)
-    assert clock.ahead_s == pytest.approx(-HOUR_S, abs=0.1)
-    assert compared(clock, -HOUR_S) == pytest.approx(-HOUR_S, abs=0.1)
-    assert compared(clock, 2) == pytest.approx(0, abs=0.1), "it was set right"
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(monkeypatch)
 
 
-def test_an_answer_that_took_long_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clocks, "_MOST_LATE_S", -1.0)
-    assert compared(Clock(), HOUR_S) == pytest.approx(0, abs=0.1)
+def test_the_machines_clock_is_gone_by_until_it_was_compared_and_where_it_goes_right(machine: Machine) -> None:
+    machine.shown_s += HOUR_S
+    assert machine.wrong_by_s == HOUR_S
+    machine.compare()
+    assert machine.wrong_by_s == 0
+    machine.shown_s = machine.real_s + 50
+    assert machine.wrong_by_s == 0, "right again only when it is within half a minute"
+    machine.shown_s = machine.real_s + 20
+    assert machine.wrong_by_s == 20
+    machine.shown_s = machine.real_s - 50
+    assert machine.wrong_by_s == -50, "as clocks beside each other differ"
+
+
+@pytest.mark.parametrize("moved_s", [HOUR_S, -HOUR_S])
+def test_a_clock_that_is_set_is_known_at_once_and_so_is_one_that_is_put_right(machine: Machine, moved_s: int) -> None:
+    machine.compare()
+    machine.pass_by(2)
+    machine.shown_s += moved_s
+    assert machine.wrong_by_s == 0
+    assert machine.clock.ahead_s == moved_s
+    machine.compare()
+    machine.pass_by(2)
+    machine.shown_s -= moved_s
+    assert (machine.wrong_by_s, machine.clock.ahead_s) == (0, 0)
+
+
+def test_time_does_not_go_to_and_fro_with_how_long_answers_take(machine: Machine) -> None:
+    machine.shown_s += HOUR_S
+    machine.compare()
+    before_s = machine.wrong_by_s
+    machine.compare(took_s=0.5, off_s=0.2)
+    assert machine.wrong_by_s == before_s
+    machine.compare(took_s=0.5, off_s=3.0)
+    assert machine.wrong_by_s == pytest.approx(3.0, abs=0.3), "the database's clock was set"
+
+
+def test_an_answer_that_took_long_says_nothing(machine: Machine) -> None:
+    machine.shown_s += HOUR_S
+    machine.compare(took_s=2)
+    assert machine.wrong_by_s == HOUR_S
 
 
 @pytest.mark.postgresql

@@ -18,6 +18,7 @@ from prometheus_client import REGISTRY
 
 from store import accounts, audit, communications, index_work, kb_spaces, knowledge, limits, migrate, transcriptions
 from store.accounts import Tenant
+from store.clocks import CLOCK
 from store.communications import ContentItem, Cursor
 from store.database import Database, UtcDateTime, metadata, now
 from store.ids import new_id, parse_id
@@ -405,7 +406,7 @@ def test_a_window_of_a_rate_limit_is_forgotten_an_hour_after_its_end_whatever_it
     counts = []
     with database.write() as connection:
         for after_s in (0, 86_399, 86_400 + 3600, 86_400 + 3601):
-            monkeypatch.setattr("time.time", lambda after_s=after_s: started_at + after_s)
+            monkeypatch.setattr(CLOCK, "time_s", lambda after_s=after_s: started_at + after_s)
             if after_s == 0:
                 for window_s in (60, 86_400):
                     limits.hit(connection, str(window_s), limit=1, window_s=window_s)

@@ -94,6 +94,10 @@ class AllWork:
                 yield
             finally:
                 self._stop.set()
+                # What ended one of them early says more than what the block misses of it.
+                for each in begun:
+                    if each.done():
+                        each.result()
             for each in begun:
                 each.result()
 

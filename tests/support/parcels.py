@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
@@ -80,15 +81,19 @@ class Parcels:
         self._belt.show(self.shown, self.shown)
 
     def show_next_when_found(self) -> None:
-        """May be called while nobody answers; the last one stays."""
+        """May be called while the database, or who answers, is away; the last one stays."""
         if self.shown < self._parcels and self.are_found():
             self.show_next()
 
     def are_found(self) -> bool:
-        """All that were shown, by each camera; also False where nobody answers."""
-        answer = self._account.get(_EVENTS, params={"limit": 100})
+        """All that were shown, by each camera; False, too, where that cannot be known."""
+        try:
+            answer = self._account.get(_EVENTS, params={"limit": 100})
+        except httpx2.HTTPError:
+            return False
         if answer.status_code == 503:
             return False
+        assert answer.status_code == 200, answer.text
         newest = {(each["stream_id"], each["metadata"]["text"]) for each in answer.json()["items"]}
         return self.shown == 0 or newest >= {(stream_id, _code(self.shown)) for stream_id in self.stream_ids}
 

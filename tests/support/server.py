@@ -81,6 +81,8 @@ class RunningServer:
         self.data_dir = data_dir
         self.port = free_port()
         self.url = f"http://{host.address if host else '127.0.0.1'}:{self.port}"
+        if host is not None:
+            settings = {"public_url": self.url, **settings}
         values = {
             "llm_model": "none",
             "log_format": "json",
