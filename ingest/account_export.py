@@ -28,7 +28,7 @@ from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
 from store.database import Connection, now
 from store.index_work import DELETE_BLOB
-from store.jobs import ENDED_BADLY, workflow
+from store.jobs import ENDED_BADLY, StepsChanged, workflow
 
 log = structlog.get_logger(__name__)
 
@@ -129,6 +129,8 @@ def _enqueue(tenant_id: str, export_id: str) -> None:
 def export_account(tenant_id: str, export_id: str) -> None:
     try:
         _build(tenant_id, export_id)
+    except StepsChanged:
+        raise
     # Whatever kept it from being made, who waits for it is told.
     except Exception as error:
         log.error("an export cannot be made", export_id=export_id, error=str(error))

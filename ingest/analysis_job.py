@@ -25,7 +25,7 @@ from store.analyses import Analysis
 from store.analysis import STAGES
 from store.database import Connection
 from store.deliveries import Delivery
-from store.jobs import ENDED_BADLY, workflow
+from store.jobs import ENDED_BADLY, StepsChanged, workflow
 from store.transcriptions import UNFINISHED
 
 log = structlog.get_logger(__name__)
@@ -68,6 +68,8 @@ def analyse_communication(tenant_id: str, analysis_id: str, run: int) -> None:
     for stage in STAGES:
         try:
             outcome = _run_stage(tenant_id, analysis_id, stage, run)
+        except StepsChanged:
+            raise
         # Whatever is wrong with one stage, the others have their turn, and what is held is settled.
         except Exception as error:
             log.error("an analysis cannot be made", analysis_id=analysis_id, stage=stage, error=type(error).__name__)

@@ -17,7 +17,7 @@ from ingest.workshop import WARNINGS_QUEUE, Workshop, workshop
 from store import account_rows, accounts, audit, operators
 from store.accounts import Tenant
 from store.database import now
-from store.jobs import ENDED_BADLY, workflow
+from store.jobs import ENDED_BADLY, StepsChanged, workflow
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -69,6 +69,8 @@ def warn_of_deletion(tenant_id: str, since: str) -> None:
     for owner_id in _list_owners(tenant_id):
         try:
             letters += _write(tenant_id, since, owner_id)
+        except StepsChanged:
+            raise
         # One address that nobody takes letters for must not keep the others', nor the deletion, waiting.
         except Exception as error:
             log.error("an owner was not warned of the deletion", tenant_id=tenant_id, error=type(error).__name__)

@@ -28,7 +28,7 @@ from dbos import (
     SetEnqueueOptions,
     SetWorkflowID,
 )
-from dbos._error import DBOSMaxStepRetriesExceeded  # it has no public name
+from dbos._error import DBOSMaxStepRetriesExceeded, DBOSUnexpectedStepError  # neither has a public name
 from dbos._migration import should_migrate  # nor has this
 
 from store import heartbeats, meters, traces
@@ -54,6 +54,9 @@ workflow = DBOS.workflow
 step = DBOS.step
 StepGaveUp = DBOSMaxStepRetriesExceeded
 """Raised in a workflow whose step failed as often as it may be tried."""
+StepsChanged = DBOSUnexpectedStepError
+"""Raised in a workflow that a release with other steps began. One that catches every error lets this one pass: the job
+begins again then."""
 
 _TIMES_LONGER = 5
 FORGET_AFTER_S = 3600.0

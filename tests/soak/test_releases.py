@@ -35,11 +35,9 @@ EARLIER = [f"{number:04}" for number in range(int(WORKS_FROM), int(newest_revisi
 
 @pytest.mark.parametrize("upgrade", [True, False], ids=["upgrade", "back"])
 def test_work_in_flight_across_a_change_of_release_ends_well(
-    upgrade: bool, receiver: Receiver, size: Size, tmp_path: Path, request: pytest.FixtureRequest
+    upgrade: bool, receiver: Receiver, size: Size, tmp_path: Path
 ) -> None:
     """The next one's schema is there before it is, and stays when it goes."""
-    if not upgrade:
-        request.getfixturevalue("at_full_size")
     following = next_release(tmp_path)
     server = RunningServer(
         tmp_path / "data",
