@@ -55,9 +55,8 @@ class AllWork:
         long."""
         self.api = api
         self.calls = Calls(api, receiver, workers=workers)
-        self.load = Load(
-            api.new_client(f"payer {new_id()}", email=f"{new_id()}@example.com"), receiver, chance, pause_s=_CHAT_RESTS_S
-        )
+        payer = api.new_client(f"payer {new_id()}", email=f"{new_id()}@example.com")
+        self.load = Load(payer, receiver, chance, pause_s=_CHAT_RESTS_S)
         self.parcels = Parcels(api.new_client(f"watched {new_id()}"), belt, parcels=PARCELS, receiver=receiver)
         self._analyst = api.new_client(f"analysed {new_id()}")
         self.analysed: list[str] = []

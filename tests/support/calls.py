@@ -71,7 +71,7 @@ class Calls:
 
     def wait_until_begun(self, steps: JobSteps, least: int) -> None:
         """Until so many of the calls have some steps behind them and some before."""
-        wait_until(lambda: sum((steps.at(task_id) or 0) > _SOME_STEPS for task_id in self.started) >= least)
+        wait_until(lambda: sum((steps.at(task_id) or 0) > _SOME_STEPS for task_id in list(self.started)) >= least)
 
     def assert_each_was_done_once(self, steps: JobSteps) -> None:
         server, account = self.account.server, self.account
