@@ -37,7 +37,7 @@ class PostgreSql:
                 probe.bind((address, 0))
                 port = str(probe.getsockname()[1])
             where = f" -c port={port}"
-        self._options = f"-k {folder} -c listen_addresses='{address}'{where} -c fsync=off -c max_connections=60"
+        self._options = f"-k {folder} -c listen_addresses='{address}'{where} -c fsync=off -c max_connections=150"
         place = f"{address}:{port}/{{name}}" if address else f"/{{name}}?host={folder}"
         self.url = f"postgresql+psycopg://parley@{place}"
 
