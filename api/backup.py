@@ -155,9 +155,7 @@ def _put(
     with database.write() as connection:
         for name in names:
             index_work.note_refill(connection, name)
-    if migrate.is_current(database):
-        with database.write() as connection:
-            backup_outcomes.forget(connection)
+        backup_outcomes.forget(connection)
 
 
 def _drop(jobs: JobRecords) -> None:

@@ -130,6 +130,11 @@ def _memory_payload(speaker_id: str) -> dict[str, Value]:
 
 def do_index_work(house: Workshop, work: IndexWork) -> None:
     """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
+    if work.action == DELETE_BLOB and _is_kept(house, work):
+        return
+    if work.blob_key:
+        # First: on a disk that is nearly full the index takes nothing, what is to be deleted neither; this makes room.
+        house.blobs.delete(work.blob_key)
     if work.action == INDEX_COMMUNICATION:
         index_communication(house, work.tenant_id, work.subject_id)
     elif work.action == INDEX_MEMORY:
@@ -142,10 +147,6 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
         settle_document(house, work.tenant_id, work.subject_id)
     else:
         assert work.action == DELETE_BLOB
-        if _is_kept(house, work):
-            return
-    if work.blob_key:
-        house.blobs.delete(work.blob_key)
     with house.database.write() as connection:
         if work.action == INDEX_COMMUNICATION:
             # Whoever deletes a person of very many communications leaves their figures to this.

@@ -230,8 +230,7 @@ class EdgeShards:
                 with slot.access.exclusive():
                     _close(slot)
                     gone = self._exchange(name, draft)
-                    slot.journal = None
-                    self._open(slot, name)
+                    slot.journal = None  # whoever asks next opens it
         shutil.rmtree(gone, ignore_errors=True)
 
     def close(self) -> None:
@@ -296,6 +295,7 @@ class EdgeShards:
         _require_room(self.folder)  # opening writes, too
         if not folder.exists():
             self._empty.put(folder)
+            _require_room(self.folder)
         try:
             slot.shard = edge.EdgeShard.load(str(folder))
             index_fields(slot.shard)

@@ -25,8 +25,10 @@ def note(connection: Connection, outcome: Outcome) -> None:
 
 
 def forget(connection: Connection) -> None:
-    """Of a database that was restored: how backups of another ended says nothing of it."""
-    connection.execute(sa.delete(backup_outcomes))
+    """Of a database that was restored: how backups of another ended says nothing of it. Of whichever release: there
+    may be no such table."""
+    if sa.inspect(connection).has_table(backup_outcomes.name):
+        connection.execute(sa.delete(backup_outcomes))
 
 
 def last(connection: Connection) -> dict[str, datetime]:

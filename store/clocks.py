@@ -17,7 +17,7 @@ WRONG_FROM_S, RIGHT_UNTIL_S = 60.0, 30.0
 """More than clocks of machines beside each other differ; and between the two it stays with what it was."""
 _LOOKS_EVERY_S = 5.0
 _MOST_LATE_S = 1.0
-"""An answer that took longer tells too little."""
+"""An answer that took longer tells too little; the first one tells enough all the same."""
 _RUNS = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -41,23 +41,26 @@ class Clock:
 
     def time_s(self) -> float:
         """Seconds since 1970."""
-        own_s = time.time()
-        base_s = self._base_s
-        if base_s is None:
-            return own_s
-        theirs_s = base_s + _running_s()
-        apart_s = abs(own_s - theirs_s)
-        if self._is_wrong != (apart_s > (RIGHT_UNTIL_S if self._is_wrong else WRONG_FROM_S)):
-            self._is_wrong = not self._is_wrong
-            says = "this machine's clock is wrong" if self._is_wrong else "this machine's clock is right again"
-            log.warning(f"{says}: the database's is gone by meanwhile", seconds=round(own_s - theirs_s))
-        return theirs_s if self._is_wrong else own_s
+        return self._looked_at()[1]
 
     @property
     def ahead_s(self) -> float:
         """By how much the machine's clock is ahead of the time that is gone by; 0 where it is trusted."""
-        gone_by_s = self.time_s()
-        return time.time() - gone_by_s if self._is_wrong else 0.0
+        own_s, gone_by_s = self._looked_at()
+        return own_s - gone_by_s
+
+    def _looked_at(self) -> tuple[float, float]:
+        """The machine's time, and the one that is gone by. Many threads ask at once."""
+        own_s, base_s, was_wrong = time.time(), self._base_s, self._is_wrong
+        if base_s is None:
+            return own_s, own_s
+        theirs_s = base_s + _running_s()
+        is_wrong = abs(own_s - theirs_s) > (RIGHT_UNTIL_S if was_wrong else WRONG_FROM_S)
+        if is_wrong != was_wrong:
+            self._is_wrong = is_wrong
+            says = "this machine's clock is wrong" if is_wrong else "this machine's clock is right again"
+            log.warning(f"{says}: the database's is gone by meanwhile", seconds=round(own_s - theirs_s))
+        return own_s, theirs_s if is_wrong else own_s
 
     def is_due(self) -> bool:
         """Whether it is time to compare."""
@@ -69,7 +72,7 @@ class Clock:
         asked_s = _running_s()
         theirs_s = ask().timestamp()
         took_s = _running_s() - asked_s
-        if took_s > _MOST_LATE_S:
+        if took_s > (_MOST_LATE_S if self._base_s is not None else RIGHT_UNTIL_S):
             return
         base_s = theirs_s - (asked_s + took_s / 2)
         # Within what the answer's way leaves open it is the same time, and time does not go to and fro.

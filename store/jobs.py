@@ -38,7 +38,7 @@ from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
 from store.job_claims import LostClaims
-from store.job_delays import by_the_machine, go_by_the_databases_clock
+from store.job_delays import go_by_the_common_clock, told_to_dbos
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -181,7 +181,7 @@ class Jobs:
     def launch(self) -> None:
         """Recovers this executor's jobs and begins to work on the queues."""
         self._beat()
-        go_by_the_databases_clock()
+        go_by_the_common_clock()
         DBOS.listen_queues([queue.name for queue in self._queues if queue.work in self._takes])
         DBOS.launch()
         for plan in self._queues:
@@ -240,7 +240,7 @@ class Jobs:
         trace = PropagateOtelContext(traces.current()) if traces.are_on() else nullcontext()
 
         def enqueue_now() -> None:
-            delay_seconds = None if delay_s is None else by_the_machine(delay_s)
+            delay_seconds = None if delay_s is None else told_to_dbos(delay_s)
             options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_seconds)
             with SetWorkflowID(workflow_id), options, trace:
                 DBOS.enqueue_workflow(queue, function, *arguments)

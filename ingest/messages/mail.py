@@ -6,7 +6,7 @@ import hashlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 from zoneinfo import ZoneInfo
@@ -32,7 +32,6 @@ from ingest.messages.reading import (
     one_line,
     turn_text,
 )
-from store.database import now
 
 _MAX_PEOPLE = 200
 _TRACKER_SIDE = 3  # pixels
@@ -149,7 +148,9 @@ class _Reading:
         return ImportedConversation(
             kind="email",
             channel_type="email",
-            occured_at=part.at or next((each.at for each in self._thread.entries if each.at), None) or now(),
+            occured_at=part.at
+            or next((each.at for each in self._thread.entries if each.at), None)
+            or datetime.now(UTC),
             turns=tuple(part.turns),
             people=tuple(self._people(part)),
             direction=self._direction(part.first_sender),

@@ -115,6 +115,13 @@ def test_on_a_disk_that_is_nearly_full_nothing_is_written_and_what_is_open_is_se
     index.upsert(TENANT, [passage(2)])
     assert (index.count(TENANT), index.count(OTHER)) == (2, 0)
     index.close()
+    again = EdgeIndex(tmp_path, 4)
+    monkeypatch.setattr(edge_shards, "ROOM_BYTES", 1 << 60)
+    with pytest.raises(Unavailable, match="no room"):
+        again.count(TENANT)
+    monkeypatch.undo()
+    assert again.count(TENANT) == 2
+    again.close()
 
 
 def test_a_closed_index_refuses_calls(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_a_clock_that_is_set(
     running = RunningServer(tmp_path / "data", webhook_retry_schedule="1,1,1,1,1", **OF_ONE)
     running.environment |= clock.environment
     try:
-        work = AllWork(running.start(), receiver, belt, chance, **PACE)
+        work = AllWork(running.start(), receiver, belt, chance, may_expire=True, **PACE)
         account = running.new_client("reader")
         space = account.new_space()
         with closing(JobSteps(running)) as steps, work.running():

@@ -94,10 +94,14 @@ def test_time_does_not_go_to_and_fro_with_how_long_answers_take(machine: Machine
     assert machine.wrong_by_s == pytest.approx(3.0, abs=0.3), "the database's clock was set"
 
 
-def test_an_answer_that_took_long_says_nothing(machine: Machine) -> None:
+def test_an_answer_that_took_long_says_nothing_but_the_first(machine: Machine) -> None:
     machine.shown_s += HOUR_S
-    machine.compare(took_s=2)
+    machine.compare(took_s=40)
     assert machine.wrong_by_s == HOUR_S
+    machine.compare(took_s=10, off_s=4)
+    assert machine.wrong_by_s == pytest.approx(4)
+    machine.compare(took_s=2, off_s=-300)
+    assert machine.wrong_by_s == pytest.approx(4)
 
 
 @pytest.mark.postgresql

@@ -50,13 +50,14 @@ class AllWork:
         workers: Sequence[RunningServer] = (),
         call_every_s: float,
         analysis_every_s: float,
+        may_expire: bool = False,
     ) -> None:
         """`workers`: who does it, where that is not who answers; from a new piece of work to the next of its kind, so
-        long."""
+        long; `may_expire`: as `Load` has it."""
         self.api = api
         self.calls = Calls(api, receiver, workers=workers)
         payer = api.new_client(f"payer {new_id()}", email=f"{new_id()}@example.com")
-        self.load = Load(payer, receiver, chance, pause_s=_CHAT_RESTS_S)
+        self.load = Load(payer, receiver, chance, pause_s=_CHAT_RESTS_S, may_expire=may_expire)
         self.parcels = Parcels(api.new_client(f"watched {new_id()}"), belt, parcels=PARCELS, receiver=receiver)
         self._analyst = api.new_client(f"analysed {new_id()}")
         self.analysed: list[str] = []
