@@ -188,7 +188,7 @@ def test_no_key_and_no_secret_lies_in_the_database_in_clear(parley: Parley, tmp_
 def test_the_doctor_says_where_postgresql_takes_fewer_connections_than_a_process_may_want(
     parley: Parley, postgresql_url: str
 ) -> None:
-    """The tests' own takes 60, less 3 that are its superuser's."""
+    """The tests' own takes 150, less 3 that are its superuser's."""
     parley("migrate", database_url=postgresql_url)
 
     def examined(**settings: str) -> dict[str, Any]:
@@ -198,10 +198,10 @@ def test_the_doctor_says_where_postgresql_takes_fewer_connections_than_a_process
         return found
 
     assert examined()["ok"]
-    assert examined(database_pool="37")["ok"]
-    wanting = examined(database_pool="38")
+    assert examined(database_pool="127")["ok"]
+    wanting = examined(database_pool="128")
     assert not wanting["ok"]
-    assert "takes 57 connections, and one process may want 58" in wanting["finding"]
+    assert "takes 147 connections, and one process may want 148" in wanting["finding"]
 
 
 @pytest.mark.postgresql
