@@ -216,22 +216,29 @@ class EdgeShards:
                 shutil.rmtree(draft, ignore_errors=True)
 
     def replace(self, tenant_id: str, draft: Path) -> None:
-        """Puts the improved copy in the shard's place, with what was written meanwhile. Raises GaveUp.
+        """Puts the improved copy in the shard's place, with what was written meanwhile. Raises GaveUp, and Unavailable
+        where the disk is nearly full.
 
         A crash before `.next-` is renamed leaves the old shard in its place; between the two renames after that it
         leaves only the new one, which `_clear_up` puts there; both hold everything.
         """
         name = _folder_name(tenant_id)
-        with self._slot(name) as slot:
-            self._replay(slot, draft)
-            with slot.writes:
-                self._check_open()
+        gone: Path | None = None
+        try:
+            with self._slot(name) as slot:
                 self._replay(slot, draft)
-                with slot.access.exclusive():
-                    _close(slot)
-                    gone = self._exchange(name, draft)
-                    slot.journal = None  # whoever asks next opens it
-        shutil.rmtree(gone, ignore_errors=True)
+                with slot.writes:
+                    self._check_open()
+                    self._replay(slot, draft)
+                    with slot.access.exclusive():
+                        _require_room(self.folder)  # or it could not be opened again
+                        _close(slot)
+                        gone = self._exchange(name, draft)
+                        slot.journal = None
+                        self._open(slot, name)
+        finally:
+            if gone is not None:
+                shutil.rmtree(gone, ignore_errors=True)
 
     def close(self) -> None:
         """Waits for the calls under way and closes every shard. Later calls raise ShardDamaged."""
