@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from store.database import metadata, now, put_all, time_column
+from store.scope import across_tenants
 
 Outcome = Literal["success", "error"]
 
@@ -20,10 +21,12 @@ backup_outcomes = sa.Table(
 )
 
 
+@across_tenants("backups are of the whole installation")
 def note(connection: Connection, outcome: Outcome) -> None:
     put_all(connection, backup_outcomes, [{"outcome": outcome, "at": now()}])
 
 
+@across_tenants("backups are of the whole installation")
 def forget(connection: Connection) -> None:
     """Of a database that was restored: how backups of another ended says nothing of it. Of whichever release: there
     may be no such table."""
@@ -31,6 +34,7 @@ def forget(connection: Connection) -> None:
         connection.execute(sa.delete(backup_outcomes))
 
 
+@across_tenants("backups are of the whole installation")
 def last(connection: Connection) -> dict[str, datetime]:
     """By the outcome; empty where nobody has tried yet."""
     return {row.outcome: row.at for row in connection.execute(sa.select(backup_outcomes))}
