@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -247,16 +247,11 @@ def test_a_sync_request_whose_recognition_fails_is_502(small_account: Account) -
 @pytest.mark.models
 @pytest.mark.proves("speech.sync.places", "speech.error.429-sync-backpressure", "errors.type.429", "errors.retry-after")
 def test_a_sync_request_without_a_free_place_is_429(tmp_path: Path) -> None:
-    running = RunningServer(tmp_path, sync_places="1", asr_model="whisper-base")
-    try:
-        running.start()
-        account, other = running.new_client("client"), running.new_client("other")
-        with ThreadPoolExecutor(1) as threads:
-            serving = threads.submit(account.upload_audio, call_clip("01", 0, 60), "call.wav", mode="sync")
-            wait_until(lambda: unfinished(running) == 1)
-            refused = other.upload_audio(wav(tone(0.5)), mode="sync")
-            assert not serving.done()
-            served = serving.result()
+    with serving_for_long(tmp_path, places=1) as (account, serving):
+        other = account.server.new_client("other")
+        refused = other.upload_audio(wav(tone(0.5)), mode="sync")
+        assert not serving.done()
+        served = serving.result()
         assert refused.status_code == 429, refused.text
         error = refused.json()["error"]
         assert (error["type"], error["code"]) == ("rate_limit_error", "sync_backpressure")
@@ -264,26 +259,30 @@ def test_a_sync_request_without_a_free_place_is_429(tmp_path: Path) -> None:
         assert served.status_code == 200, served.text
         again = other.upload_audio(wav(tone(0.5)), mode="sync")
         assert again.status_code == 200, again.text  # the place is free again
-    finally:
-        running.close()
 
 
 @pytest.mark.models
 @pytest.mark.proves("speech.sync.places")
 def test_one_client_has_half_of_the_places_of_sync_requests(tmp_path: Path) -> None:
-    running = RunningServer(tmp_path, sync_places="2", asr_model="whisper-base")
+    with serving_for_long(tmp_path, places=2) as (account, serving):
+        refused = account.upload_audio(wav(tone(0.5)), mode="sync")
+        assert not serving.done()
+        served = account.server.new_client("other").upload_audio(wav(tone(0.5)), mode="sync")
+        assert serving.result().status_code == 200
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "sync_backpressure")
+        assert served.status_code == 200, served.text
+
+
+@contextmanager
+def serving_for_long(folder: Path, *, places: int) -> Iterator[tuple[Account, Future[httpx2.Response]]]:
+    """A client whose sync request has one of the places for some seconds."""
+    running = RunningServer(folder, sync_places=str(places), asr_model="whisper-base")
     try:
-        running.start()
-        account, other = running.new_client("client"), running.new_client("other")
+        account = running.start().new_client("client")
         with ThreadPoolExecutor(1) as threads:
             serving = threads.submit(account.upload_audio, call_clip("01", 0, 60), "call.wav", mode="sync")
             wait_until(lambda: unfinished(running) == 1)
-            refused = account.upload_audio(wav(tone(0.5)), mode="sync")
-            assert not serving.done()
-            served = other.upload_audio(wav(tone(0.5)), mode="sync")
-            assert serving.result().status_code == 200
-        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "sync_backpressure")
-        assert served.status_code == 200, served.text
+            yield account, serving
     finally:
         running.close()
 

@@ -65,7 +65,6 @@ BETWEEN_KILLS_S = 10.0
 TAKES = "speech,errands"
 SHIPPED = {"heartbeat_s": "5", "takeover_after_s": "15", "camera_lease_s": "15"}
 """What `Cluster` shortens, as it is by default."""
-CAMERAS_OF_BOTH = {"camera_networks": "127.0.0.0/8,10.213.0.0/16"}
 DOCUMENTS_IN_WORK = 6
 ON_ITS_WAY_S = 0.5
 """By then, what a worker sent before its link was cut has come."""
@@ -119,11 +118,11 @@ def test_the_work_of_a_worker_that_is_cut_off_is_done_by_another(
     say: Callable[[str], None],
     tmp_path: Path,
 ) -> None:
-    api = cluster.start("api", host=network.host(), **ASKED_OF, **SHIPPED, **CAMERAS_OF_BOTH)
+    api = cluster.start("api", host=network.host(), **ASKED_OF, **SHIPPED)
     hosts = [network.host(), network.host()]
     for host in hosts:
         network_of_cameras.join(host)
-    takes = {"worker_takes": TAKES_ALL, "call_places": "2", **SHIPPED, **CAMERAS_OF_BOTH}
+    takes = {"worker_takes": TAKES_ALL, "call_places": "2", **SHIPPED}
     first = cluster.start("worker", host=hosts[0], **takes)
     documents = Documents(api.new_client("reader"))
     with running_belt(tmp_path, network_of_cameras.address) as belt, closing(JobSteps(api)) as steps:
@@ -258,9 +257,9 @@ def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
     say: Callable[[str], None],
     tmp_path: Path,
 ) -> None:
-    api = cluster.start("api", **ASKED_OF, **CAMERAS_OF_BOTH)
+    api = cluster.start("api", **ASKED_OF)
     for _ in range(2):
-        cluster.start("worker", worker_takes=TAKES_ALL, **CAMERAS_OF_BOTH)
+        cluster.start("worker", worker_takes=TAKES_ALL)
     answers: Counter[int] = Counter()
     with running_belt(tmp_path) as belt:
         work = AllWork(

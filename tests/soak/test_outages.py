@@ -40,9 +40,8 @@ QUESTION = {"text": "Where may visitors park?"}
 BEFORE_S = 10.0
 """So long goes work of every kind on before something happens."""
 PACE = {"call_every_s": 20.0, "analysis_every_s": 5.0}
-CAMERAS = {"camera_networks": "127.0.0.0/8"}
-OF_ONE = {"allowed_networks": "127.0.0.0/8", "sweep_s": "1", **ASKED_OF, **CAMERAS}
-"""Settings of a server that does all of it."""
+OF_ONE = {"allowed_networks": "127.0.0.0/8", "camera_networks": "127.0.0.0/8", "sweep_s": "1", **ASKED_OF}
+"""Settings of a server that does everything."""
 LONGEST_PAUSE_S = 420.0
 """Between two tries of an analysis in the first minutes, and what it takes then."""
 
@@ -94,8 +93,8 @@ def belt(tmp_path: Path) -> Iterator[RtspServer]:
 @pytest.fixture
 def of_cluster(cluster: Cluster, receiver: Receiver, belt: RtspServer, chance: random.Random) -> AllWork:
     """Of one that answers and one that works."""
-    api = cluster.start("api", **ASKED_OF, **CAMERAS)
-    cluster.start("worker", worker_takes=TAKES_ALL, **CAMERAS)
+    api = cluster.start("api", **ASKED_OF)
+    cluster.start("worker", worker_takes=TAKES_ALL)
     return AllWork(api, receiver, belt, chance, workers=cluster.processes, **PACE)
 
 
@@ -199,75 +198,69 @@ def fill_up(folder: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk") as mounted:
+        yield mounted
+
+
+@pytest.fixture
+def of_small_disk(
+    disk: Path, receiver: Receiver, belt: RtspServer, chance: random.Random, say: Callable[[str], None]
+) -> Iterator[AllWork]:
+    """Of a server that does everything, on that disk; in the end each was done once, and the server stops as asked."""
+    running = RunningServer(disk / "data", webhook_retry_schedule=",".join(["1"] * 60), **OF_ONE)
+    try:
+        work = AllWork(running.start(), receiver, belt, chance, **PACE)
+        yield work
+        say(str(work))
+        work.assert_each_was_done_once()
+        assert running.stop() == 0
+    finally:
+        running.close()
+
+
 @pytest.mark.usefixtures("at_full_size")
-def test_a_disk_that_is_full(
-    tmp_path: Path,
-    receiver: Receiver,
-    belt: RtspServer,
-    size: Size,
-    chance: random.Random,
-    say: Callable[[str], None],
-) -> None:
-    with small_disk(tmp_path / "disk") as disk:
-        running = RunningServer(disk / "data", webhook_retry_schedule=",".join(["1"] * 60), **OF_ONE)
-        try:
-            work = AllWork(running.start(), receiver, belt, chance, **PACE)
-            account = running.new_client("reader")
-            space = account.new_space()
-            account.add_document(space, rules("before.md"), "before.md")
-            with closing(JobSteps(running)) as steps, work.running():
-                time.sleep(BEFORE_S)
-                task_id = work.calls.start(diarize=False)
-                assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
-                in_work = start_document(account, space, "in-work.md", text=long_rules)
-                filling = fill_up(disk)
-                assert is_in_work(account, in_work), "it was done before the disk was full"
-                assert steps.at(task_id) is not None, "so was the call"
-                assert_says_to_come_again(account.upload_document(space, RULES * 20_000, "meanwhile.md"))
-                assert_says_to_come_again(account.upload_audio(call_clip("01", 0, 60)))
-                # A read that writes nothing is answered; what an agent calls is written down, so it is not.
-                assert account.get("/public/v1/balance").status_code == 200
-                listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-                assert_says_to_come_again(account.post("/mcp", json=listing))
-                time.sleep(size.away_s)
-                filling.unlink()
-                assert account.finished_document(in_work)["status"] == "success"
-                again = start_document(account, space, "meanwhile.md")
-                assert account.finished_document(again)["status"] == "success"
-            say(str(work))
-            work.assert_each_was_done_once()
-            assert running.stop() == 0
-        finally:
-            running.close()
+def test_a_disk_that_is_full(disk: Path, of_small_disk: AllWork, size: Size) -> None:
+    running = of_small_disk.api
+    account = running.new_client("reader")
+    space = account.new_space()
+    account.add_document(space, rules("before.md"), "before.md")
+    with closing(JobSteps(running)) as steps, of_small_disk.running():
+        time.sleep(BEFORE_S)
+        task_id = of_small_disk.calls.start(diarize=False)
+        assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
+        in_work = start_document(account, space, "in-work.md", text=long_rules)
+        filling = fill_up(disk)
+        assert is_in_work(account, in_work), "it was done before the disk was full"
+        assert steps.at(task_id) is not None, "so was the call"
+        assert_says_to_come_again(account.upload_document(space, RULES * 20_000, "meanwhile.md"))
+        assert_says_to_come_again(account.upload_audio(call_clip("01", 0, 60)))
+        # A read that writes nothing is answered; what an agent calls is written down, so it is not.
+        assert account.get("/public/v1/balance").status_code == 200
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert_says_to_come_again(account.post("/mcp", json=listing))
+        time.sleep(size.away_s)
+        filling.unlink()
+        assert account.finished_document(in_work)["status"] == "success"
+        again = start_document(account, space, "meanwhile.md")
+        assert account.finished_document(again)["status"] == "success"
 
 
 @pytest.mark.usefixtures("at_full_size")
 def test_a_disk_that_is_full_again_and_again(
-    tmp_path: Path,
-    receiver: Receiver,
-    belt: RtspServer,
-    size: Size,
-    chance: random.Random,
-    say: Callable[[str], None],
+    disk: Path, of_small_disk: AllWork, size: Size, chance: random.Random
 ) -> None:
     """In the middle of whatever is written then: the server lives, and so does all that was accepted."""
-    with small_disk(tmp_path / "disk") as disk:
-        running = RunningServer(disk / "data", webhook_retry_schedule=",".join(["1"] * 60), **OF_ONE)
-        try:
-            work = AllWork(running.start(), receiver, belt, chance, **PACE)
-            with work.running():
-                for _ in range(size.kills):
-                    time.sleep(chance.uniform(2, 6))
-                    filling = fill_up(disk)
-                    time.sleep(chance.uniform(0.5, 3))
-                    filling.unlink()
-                    assert running.process is not None
-                    assert running.process.poll() is None, "the server ended"
-            say(str(work))
-            work.assert_each_was_done_once()
-            assert running.stop() == 0
-        finally:
-            running.close()
+    process = of_small_disk.api.process
+    assert process is not None
+    with of_small_disk.running():
+        for _ in range(size.kills):
+            time.sleep(chance.uniform(2, 6))
+            filling = fill_up(disk)
+            time.sleep(chance.uniform(0.5, 3))
+            filling.unlink()
+            assert process.poll() is None, "the server ended"
 
 
 @pytest.mark.usefixtures("at_full_size")
@@ -316,9 +309,9 @@ def test_a_clock_of_one_of_several_machines_that_is_set(
 ) -> None:
     """The others' clocks go right, and each of the two that work is killed while they differ."""
     clock = WallClock(tmp_path)
-    api = cluster.start("api", **ASKED_OF, **CAMERAS)
-    takes = {"worker_takes": TAKES_ALL, **CAMERAS}
-    moved, right = cluster.start("worker", clock=clock, **takes), cluster.start("worker", **takes)
+    api = cluster.start("api", **ASKED_OF)
+    moved = cluster.start("worker", clock=clock, worker_takes=TAKES_ALL)
+    right = cluster.start("worker", worker_takes=TAKES_ALL)
     work = AllWork(api, receiver, belt, chance, workers=cluster.processes, **PACE)
     with work.running():
         for moved_s in (HOUR_S, -HOUR_S):

@@ -27,7 +27,6 @@ from tests.support.server import RunningServer
 
 pytestmark = [pytest.mark.soak, pytest.mark.models]
 
-CAMERAS = {"camera_networks": "127.0.0.0/8"}
 PACE = {"call_every_s": 10.0, "analysis_every_s": 4.0}
 EARLIER = [f"{number:04}" for number in range(int(WORKS_FROM), int(newest_revision()))]
 """The newest migration of each earlier release that is said to work with this one's schema."""
@@ -86,12 +85,11 @@ def test_releases_side_by_side_take_over_each_other_s_work(
 ) -> None:
     """On the newer one's schema."""
     code = next_release(tmp_path) if other == "next" else earlier_release(tmp_path, other)
-    settings = {"worker_takes": TAKES_ALL, **CAMERAS}
-    apis = [cluster.start("api", **ASKED_OF, **CAMERAS)]
+    apis = [cluster.start("api", **ASKED_OF)]
     if other == "next":
         migrate_by(code, apis[0])
-    apis.append(cluster.start("api", code=code, **ASKED_OF, **CAMERAS))
-    workers = [cluster.start("worker", code=each, **settings) for each in (None, code)]
+    apis.append(cluster.start("api", code=code, **ASKED_OF))
+    workers = [cluster.start("worker", code=each, worker_takes=TAKES_ALL) for each in (None, code)]
     with running_belt(tmp_path) as belt:
         for number, api in enumerate(apis):
             with receiving_calls() as receiver:

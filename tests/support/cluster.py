@@ -16,6 +16,8 @@ from tests.support.qdrant import Qdrant, running_qdrant
 from tests.support.server import RunningServer
 
 RULES = b"# Parking\n\nVisitors may leave their cars behind the bakery from nine to six.\n"
+_OF_TESTS = "127.0.0.0/8,10.213.0.0/16"
+"""Networks that its processes may reach: this machine, and its hosts (`tests.support.network`)."""
 _SECRET = "a secret that all processes of an installation share"
 
 
@@ -31,7 +33,8 @@ class Cluster:
             "blob_url": bucket.url,
             "qdrant_url": qdrant.url,
             "secret_key": _SECRET,
-            "allowed_networks": "127.0.0.0/8,10.213.0.0/16",
+            "allowed_networks": _OF_TESTS,
+            "camera_networks": _OF_TESTS,
             "webhook_retry_schedule": ",".join(["1"] * 30),
             "heartbeat_s": "1",
             "takeover_after_s": "4",
