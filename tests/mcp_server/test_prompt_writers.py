@@ -7,12 +7,13 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from unittest import mock
 
 import pytest
-import time_machine
 
 from mcp_server.prompts import get_prompt
 from store.accounts import FEATURES
+from store.clocks import CLOCK
 from tests.mcp_server.test_registry import context, tenant
 
 _CALL = re.compile(r"^\d+\. (\w+) (\{.*\})$", re.MULTILINE)
@@ -20,7 +21,7 @@ _CALL = re.compile(r"^\d+\. (\w+) (\{.*\})$", re.MULTILINE)
 
 def report(at: datetime, **arguments: str) -> tuple[str, list[tuple[str, dict[str, Any]]]]:
     """The text of the weekly report as it is asked for at a moment, and the periods of its calls."""
-    with time_machine.travel(at, tick=False):
+    with mock.patch.object(CLOCK, "time_s", return_value=at.timestamp()):
         result = get_prompt(context(*FEATURES), "weekly_quality_report", arguments)
     text = result.messages[0].content.text  # type: ignore[union-attr]
     return text, [(tool, json.loads(given)) for tool, given in _CALL.findall(text)]
@@ -51,7 +52,7 @@ def test_a_whole_week_is_compared_with_the_one_before_by_one_call(language: str)
 def test_the_week_begins_by_the_accounts_clock() -> None:
     """Sunday evening in UTC is Monday in Vladivostok."""
     moment = datetime(2026, 3, 1, 20, tzinfo=UTC)
-    with time_machine.travel(moment, tick=False):
+    with mock.patch.object(CLOCK, "time_s", return_value=moment.timestamp()):
         there = replace(context(), tenant=replace(tenant(*FEATURES), time_zone="Asia/Vladivostok"))
         result = get_prompt(there, "weekly_quality_report", {"week": "this"})
     assert '{"from": "2026-03-02", "to": "2026-03-02"}' in result.messages[0].content.text  # type: ignore[union-attr]
