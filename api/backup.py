@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,31 +46,30 @@ def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
         schema = migrate.current_revision(database)
         if schema is None:
             raise NotFound(f"There is no database to back up: {database.shown_url}")
-        with _noting_the_outcome(database), backups.open_target(path) as target:
-            keyring = Keyring.of(settings)
-            manifest, missing = backups.back_up(
-                settings, database, target, schema=schema, installation_id=keyring.installation_id
-            )
+        outcome: backup_outcomes.Outcome = "error"
+        try:
+            with backups.open_target(path) as target:
+                keyring = Keyring.of(settings)
+                manifest, missing = backups.back_up(
+                    settings, database, target, schema=schema, installation_id=keyring.installation_id
+                )
+            outcome = "error" if missing else "success"
+        finally:
+            _note(database, outcome)
     finally:
         database.close()
     return _row(path, manifest) | {"missing": missing}
 
 
-@contextmanager
-def _noting_the_outcome(database: Database) -> Iterator[None]:
+def _note(database: Database, outcome: backup_outcomes.Outcome) -> None:
     """For the metrics. A schema of before knows no such table, and what cannot be noted spoils no backup."""
-    outcome: backup_outcomes.Outcome = "error"
     try:
-        yield
-        outcome = "success"
-    finally:
-        try:
-            if migrate.is_current(database):
-                with database.write() as connection:
-                    backup_outcomes.note(connection, outcome)
-        # In any way: who makes backups may not even be allowed to write.
-        except Exception as error:
-            log.warning("how the backup ended could not be noted", outcome=outcome, error=type(error).__name__)
+        if migrate.is_current(database):
+            with database.write() as connection:
+                backup_outcomes.note(connection, outcome)
+    # In any way: who makes backups may not even be allowed to write.
+    except Exception as error:
+        log.warning("how the backup ended could not be noted", outcome=outcome, error=type(error).__name__)
 
 
 def restore_backup(settings: Settings, path: Path, *, force: bool) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _put(
     with database.write() as connection:
         for name in names:
             index_work.note_refill(connection, name)
-        backup_outcomes.forget(connection)
+        backup_outcomes.begin_anew(connection, datetime.fromisoformat(manifest.made_at))
 
 
 def _drop(jobs: JobRecords) -> None:

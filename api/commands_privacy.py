@@ -36,10 +36,11 @@ def backup(
     from api.backup import make_backup
 
     row = make_backup(load_settings(), path)
-    if row["missing"]:
-        typer.echo(f"{row['missing']} files were replaced before they could be copied: make another backup.", err=True)
     if not quiet:
         print_rows([row], as_json, single=True)
+    if row["missing"]:
+        typer.echo(f"{row['missing']} files were replaced before they could be copied: make another backup.", err=True)
+        raise typer.Exit(1)
 
 
 def restore(

@@ -157,8 +157,10 @@ class StateCollector(Collector):
         ]
 
     def _disk(self) -> list[GaugeMetricFamily]:
-        free = disk_usage(self._services.settings.data_dir).free
-        text = "What is free of the disk that has this process's data folder."
+        data_dir = self._services.settings.data_dir
+        folders = [folder for folder in (data_dir, data_dir / "blobs") if folder.exists()]  # which may be two disks
+        free = min(disk_usage(folder).free for folder in folders)
+        text = "What is free of the disk that has this process's data folder; of its blobs' where that has less."
         return [GaugeMetricFamily("parley_disk_free_bytes", text, value=free)]
 
     def _workers(self) -> list[GaugeMetricFamily]:

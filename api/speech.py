@@ -35,6 +35,7 @@ FORM_BYTES = 1024 * 1024
 """What a form's other fields and boundaries may add to a file: a longer body cannot be a sync request's."""
 _FULL_RETRY_S = 30
 _NO_PLACE_RETRY_S = 5
+_COMES_AGAIN_WITHIN_S = 2 * _NO_PLACE_RETRY_S
 
 NoCall = Call[NoInput, NoInput]
 
@@ -47,22 +48,31 @@ class Accepted(BaseModel):
 
 
 class SyncPlaces:
-    """How many sync transcriptions this process still takes, and of each client: half of them, as in the queues."""
+    """How many sync transcriptions this process still takes. A client that has half of them gets no more while another
+    that was refused has none."""
 
     def __init__(self, places: int) -> None:
         self._places = places
         self._taken: Counter[str] = Counter()
+        self._refused: dict[str, float] = {}
+        """Clients that have none, and until when they are waited for, by `time.monotonic`."""
         self._lock = threading.Lock()
 
     def take(self, tenant_id: str) -> None:
-        """Raises RateLimited sync_backpressure when no place is free, or none of the client's."""
+        """Raises RateLimited sync_backpressure when no place is free for the client."""
         with self._lock:
-            if self._taken.total() >= self._places or self._taken[tenant_id] >= (self._places + 1) // 2:
+            at_s = time.monotonic()
+            self._refused = {client: until_s for client, until_s in self._refused.items() if until_s > at_s}
+            has_its_share = self._taken[tenant_id] >= (self._places + 1) // 2
+            if self._taken.total() >= self._places or (has_its_share and self._refused.keys() - {tenant_id}):
+                if not self._taken[tenant_id]:
+                    self._refused[tenant_id] = at_s + _COMES_AGAIN_WITHIN_S
                 raise RateLimited(
                     "Too many sync transcriptions at once.",
                     code="sync_backpressure",
                     retry_after_s=_NO_PLACE_RETRY_S,
                 )
+            self._refused.pop(tenant_id, None)
             self._taken[tenant_id] += 1
 
     def give_back(self, tenant_id: str) -> None:

@@ -132,9 +132,22 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
     """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
     if work.action == DELETE_BLOB and _is_kept(house, work):
         return
-    if work.blob_key:
-        # First: on a disk that is nearly full the index takes nothing, what is to be deleted neither; this makes room.
-        house.blobs.delete(work.blob_key)
+    try:
+        if work.blob_key:
+            # First: on a disk that is nearly full the index takes nothing, what is to be deleted neither; this makes
+            # room.
+            house.blobs.delete(work.blob_key)
+    finally:  # a bucket that is away keeps nothing in the index that is to go
+        _follow(house, work)
+    with house.database.write() as connection:
+        if work.action == INDEX_COMMUNICATION:
+            # Whoever deletes a person of very many communications leaves their figures to this.
+            communication_changed(work.tenant_id, connection, work.subject_id)
+        index_work.done(work.tenant_id, connection, work)
+
+
+def _follow(house: Workshop, work: IndexWork) -> None:
+    """Does to the index what the work says."""
     if work.action == INDEX_COMMUNICATION:
         index_communication(house, work.tenant_id, work.subject_id)
     elif work.action == INDEX_MEMORY:
@@ -147,11 +160,6 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
         settle_document(house, work.tenant_id, work.subject_id)
     else:
         assert work.action == DELETE_BLOB
-    with house.database.write() as connection:
-        if work.action == INDEX_COMMUNICATION:
-            # Whoever deletes a person of very many communications leaves their figures to this.
-            communication_changed(work.tenant_id, connection, work.subject_id)
-        index_work.done(work.tenant_id, connection, work)
 
 
 def _is_kept(house: Workshop, work: IndexWork) -> bool:

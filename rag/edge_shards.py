@@ -163,11 +163,15 @@ class EdgeShards:
         """The tenant's shard, or None where it has none."""
         name = _folder_name(tenant_id)
         with self._slot(name) as slot:
-            if slot.shard is None:
-                with slot.access.exclusive():
-                    self._open(slot, name)
-            with slot.access.shared():
-                yield slot.shard
+            while True:
+                if slot.shard is None:
+                    with slot.access.exclusive():
+                        self._open(slot, name)
+                with slot.access.shared():
+                    # One that could not be opened again after it was replaced is none that is not there.
+                    if slot.shard is not None or not (self.folder / name).exists():
+                        yield slot.shard
+                        return
 
     @contextmanager
     def writing(self, tenant_id: str, create: bool = False) -> Iterator[Writer | None]:
@@ -288,10 +292,16 @@ class EdgeShards:
             raise ShardDamaged("The index is closed.")
 
     def _close_surplus(self) -> None:
-        """Called with the guard held. Closing takes milliseconds, and nobody may open the shard meanwhile."""
-        idle = [name for name, slot in self._slots.items() if slot.users == 0]
-        for name in idle[: max(0, len(self._slots) - self._max_open)]:
-            _close(self._slots.pop(name))
+        """Called with the guard held. Closing takes milliseconds, and nobody may open the shard meanwhile.
+
+        One that could not be opened has no other closed for it: on a disk that is nearly full none is opened again.
+        """
+        idle = [(name, slot) for name, slot in self._slots.items() if slot.users == 0]
+        surplus = sum(slot.shard is not None for slot in self._slots.values()) - self._max_open
+        for name, slot in idle:
+            if slot.shard is None or surplus > 0:
+                surplus -= slot.shard is not None
+                _close(self._slots.pop(name))
 
     def _open(self, slot: Slot, name: str, create: bool = False) -> None:
         """Called with exclusive access."""

@@ -27,11 +27,12 @@ def note(connection: Connection, outcome: Outcome) -> None:
 
 
 @across_tenants("backups are of the whole installation")
-def forget(connection: Connection) -> None:
-    """Of a database that was restored: how backups of another ended says nothing of it. Of whichever release: there
-    may be no such table."""
+def begin_anew(connection: Connection, made_at: datetime) -> None:
+    """Of a database that was restored from a backup of that moment, which is the last there is of it. Of whichever
+    release: there may be no such table."""
     if sa.inspect(connection).has_table(backup_outcomes.name):
         connection.execute(sa.delete(backup_outcomes))
+        put_all(connection, backup_outcomes, [{"outcome": "success", "at": made_at}])
 
 
 @across_tenants("backups are of the whole installation")

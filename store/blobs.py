@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from store.clocks import CLOCK
 from store.errors import Unavailable
 from store.settings import Settings
 
@@ -46,10 +47,17 @@ STALE_UPLOAD_S = 24 * 3600
 NEWEST_PICTURES = "newest-pictures"
 """`{tenant_id}/newest-pictures/{stream_id}.jpg` is what a camera shows now, written over every few seconds."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_SIGNED_WITHIN_S = 600.0
+"""S3 refuses what was signed a quarter of an hour off its own time."""
 
 
 class BlobMissing(Exception):
     """There is no blob under that key."""
+
+
+def are_out_of_reach(settings: Settings) -> bool:
+    """Whether the blobs are in a bucket, which refuses what this machine signs, since its clock is so wrong."""
+    return bool(settings.blob_url) and abs(CLOCK.ahead_s) > _SIGNED_WITHIN_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +154,15 @@ class Blobs:
 
     @contextlib.contextmanager
     def as_file(self, key: str) -> Iterator[Path]:
-        """A path that holds the blob's content while the context lasts. Raises BlobMissing."""
+        """A path that holds the blob's content while the context lasts. Raises BlobMissing, and Unavailable where the
+        disk is full."""
         path = self.local_path(key)
         if path is not None:
             yield path
             return
-        with tempfile.TemporaryDirectory(dir=self._spool) as folder:
+        with _room_is_missed():
+            made = tempfile.TemporaryDirectory(dir=self._spool)
+        with made as folder:
             copy = Path(folder) / "blob"
             self.download_to(key, copy)
             yield copy
@@ -200,9 +211,9 @@ class Blobs:
             return _pieces(key, answer.stream(min_chunk_size=_PIECE_BYTES))
 
     def download_to(self, key: str, path: Path) -> None:
-        """Copies the blob into a file. Raises BlobMissing."""
+        """Copies the blob into a file. Raises BlobMissing, and Unavailable where the disk is full."""
         pieces = self.stream(key)
-        with path.open("wb") as target:
+        with _room_is_missed(), path.open("wb") as target:
             for piece in pieces:
                 target.write(piece)
 

@@ -89,7 +89,7 @@ def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
     """The workers that were heard within so many seconds, by name."""
     query = (
         sa.select(*(workers.c[name] for name in Worker.__dataclass_fields__))
-        .where(workers.c.last_seen_at >= ago(connection, fresh_for_s))
+        .where(_is_fresh(connection, fresh_for_s))
         .order_by(workers.c.executor_id)
     )
     rows = connection.execute(query)
@@ -101,8 +101,13 @@ def is_one_alive(connection: Connection, *, fresh_for_s: float) -> bool:
     read, and there may be no such table at all."""
     if not sa.inspect(connection).has_table(workers.name):
         return False
-    query = sa.select(workers.c.executor_id).where(workers.c.last_seen_at >= ago(connection, fresh_for_s)).limit(1)
+    query = sa.select(workers.c.executor_id).where(_is_fresh(connection, fresh_for_s)).limit(1)
     return connection.execute(query).first() is not None
+
+
+def _is_fresh(connection: Connection, fresh_for_s: float) -> sa.ColumnElement[bool]:
+    """A beat of the future is from before the clock was set back, and says no more than an old one."""
+    return workers.c.last_seen_at.between(ago(connection, fresh_for_s), ago(connection, -fresh_for_s))
 
 
 def heard_since(connection: Connection) -> datetime | None:

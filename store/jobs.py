@@ -7,7 +7,6 @@ again after a crash; the one in flight is, so every effect is keyed.
 from __future__ import annotations
 
 import fcntl
-import functools
 import socket
 import threading
 import time
@@ -32,6 +31,7 @@ from dbos._error import DBOSMaxStepRetriesExceeded, DBOSUnexpectedStepError  # n
 from dbos._migration import should_migrate  # nor has this
 
 from store import heartbeats, meters, traces
+from store.blobs import are_out_of_reach
 from store.database import Database, now
 from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
@@ -196,7 +196,10 @@ class Jobs:
         self._every(self._settings.heartbeat_s, self._beat, "heartbeat")
         if self._takes:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
-            waiting = functools.partial(self._records.waiting, taken)
+
+            def waiting() -> Collection[str]:
+                return () if are_out_of_reach(self._settings) else self._records.waiting(taken)
+
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self._every(self._settings.takeover_after_s, self._expect_unheard, "unheard")
@@ -311,8 +314,13 @@ class Jobs:
 
     def _beat(self) -> None:
         with self._database.write(durable=False) as connection:
-            if not self._stop.is_set():  # one that was late would undo `fall_silent`
-                heartbeats.beat(connection, self.executor_id, self._told, self._index_name)
+            if self._stop.is_set():  # one that was late would undo `fall_silent`
+                return
+            if are_out_of_reach(self._settings):
+                # Others do its jobs, instead of failing them for want of their files, until its clock is right again.
+                heartbeats.say_farewell(connection, self.executor_id)
+                return
+            heartbeats.beat(connection, self.executor_id, self._told, self._index_name)
         self._beat_s = time.monotonic()
 
     def fall_silent(self) -> None:

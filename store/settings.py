@@ -254,9 +254,7 @@ class Settings(BaseSettings):
     max_json_bytes: int = Field(1 * _MIB, ge=1, description="Largest JSON body.")
     sync_max_bytes: int = Field(25 * _MIB, ge=0, description="A larger sync request goes async.")
     sync_max_seconds: float = Field(600.0, ge=0, description="A sync request with longer audio goes async.")
-    sync_places: int = Field(
-        4, ge=0, description="Sync transcriptions at the same time in one process; one client gets half of them."
-    )
+    sync_places: int = Field(2, ge=0, description="Sync transcriptions at the same time in one process.")
     max_queued_calls: int = Field(10_000, ge=1, description="Uploads are refused while more calls wait than this.")
     call_places: int = Field(
         8, ge=1, description="Calls in work at the same time in one process; its speech engine hears one at a time."

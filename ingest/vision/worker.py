@@ -34,7 +34,7 @@ from ingest.vision.models import find_models, runtime_of
 from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
 from store import camera_standing, camera_streams
-from store.blobs import Blobs
+from store.blobs import Blobs, are_out_of_reach
 from store.camera_standing import Tally
 from store.camera_streams import Scenario, Stream
 from store.database import Database
@@ -115,7 +115,7 @@ class Worker:
 
     def _turn(self) -> None:
         with self._database.write(durable=False) as connection:
-            camera_streams.report_worker(connection, self.id, places=self._places, streams=len(self._watches))
+            camera_streams.report_worker(connection, self.id, places=self._room, streams=len(self._watches))
             # Twice as often as anybody's turn comes: who is alone, or comes new, finds what is true now.
             camera_standing.judge(connection, every_s=self._lease_s / 10, lease_s=self._lease_s)
         with self._database.write(durable=False) as connection:
@@ -132,11 +132,16 @@ class Worker:
             with self._database.write() as connection:
                 camera_streams.give_back(connection, self.id, given)
 
+    @property
+    def _room(self) -> int:
+        """How many streams can be held; none where the pictures of what happens in them could not be kept."""
+        return 0 if are_out_of_reach(self._settings) else self._places
+
     def _share(self, tally: Tally) -> int:
         """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left
         over."""
-        held = max(tally.places, self._places, 1)  # it may be of before we came
-        return min(self._places, -(-tally.streams * self._places // held))
+        held = max(tally.places, self._room, 1)  # it may be of before we came
+        return min(self._room, -(-tally.streams * self._room // held))
 
     def _watch(self, mine: list[Stream]) -> None:
         wanted = {stream.id: stream for stream in mine}

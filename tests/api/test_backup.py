@@ -5,10 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import subprocess
-import sys
 import tarfile
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +18,7 @@ from qdrant_client import QdrantClient
 from api import backup
 from api.backup import make_backup, restore_backup
 from rag.index_places import open_place
-from store import backups, index_work, migrate
+from store import backup_outcomes, backups, index_work, migrate
 from store.backups import BackupDamaged
 from store.blobs import Blobs
 from store.database import Database
@@ -29,14 +26,12 @@ from store.errors import Conflict, InvalidRequest, Unavailable
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import postgresql
-from tests.support.backups import into, made_of
+from tests.support.backups import WAIT_S, LoadOfUploads, into, made_of, parley
 from tests.support.calls import wait_until
 from tests.support.metrics import samples
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 from tests.support.talks import ANNA, BORIS, add_talk, fact
-
-WAIT_S = 180.0
 
 
 @pytest.fixture
@@ -44,38 +39,6 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
     running = RunningServer(tmp_path / "server", sweep_s="0.5")
     yield running
     running.close()
-
-
-def parley(server: RunningServer, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {**server.environment, **{f"PARLEY_{name.upper()}": value for name, value in settings.items()}}
-    command = [sys.executable, "-m", "api.command_line", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=WAIT_S)
-
-
-class Load(threading.Thread):
-    """Adds documents and calls until it is stopped."""
-
-    def __init__(self, account: Account, space_id: str) -> None:
-        super().__init__(daemon=True)
-        self.account, self.space_id = account, space_id
-        self.documents = 0
-        self.statuses: set[int] = set()
-        self._stop_now = threading.Event()
-
-    def run(self) -> None:
-        number = 0
-        while not self._stop_now.is_set():
-            number += 1
-            text = f"# Page {number}\n\nThe gravelmoth number {number} costs {number} roubles.".encode()
-            answer = self.account.upload_document(self.space_id, text, f"{number}.md")
-            self.statuses.add(answer.status_code)
-            self.documents += answer.status_code == 202
-            if number % 5 == 0:
-                self.statuses.add(self.account.upload_audio(wav(tone(1)), f"{number}.wav").status_code)
-
-    def end(self) -> None:
-        self._stop_now.set()
-        self.join(WAIT_S)
 
 
 def test_whoever_watches_is_told_when_a_backup_was_made_and_when_one_failed(
@@ -93,6 +56,11 @@ def test_whoever_watches_is_told_when_a_backup_was_made_and_when_one_failed(
     assert told().keys() == {"success"}
     assert parley(server, "backup", str(path)).returncode != 0, "the path is taken"
     assert before_s <= told()["success"] <= told()["error"] <= time.time()
+    made_s = told()["success"]
+    assert server.stop() == 0
+    assert parley(server, "restore", str(path), "--force").returncode == 0
+    server.start()
+    assert told() == {"success": pytest.approx(made_s, abs=5)}, "it is the last that there is of what was restored"
 
 
 def restored(server: RunningServer, folder: Path) -> tuple[RunningServer, Account]:
@@ -119,7 +87,7 @@ def test_a_backup_under_load_restores_to_a_server_that_has_everything(
     first = account.add_document(space_id, b"# First\n\nThe copperwhistle costs 40 roubles.", "first.md")
     call = account.upload_audio(wav(tone(2)), "first.wav").json()
     account.finished_task(call["task_id"])
-    load = Load(account, space_id)
+    load = LoadOfUploads(account, space_id)
     load.start()
     try:
         while load.documents < 5:
@@ -299,6 +267,9 @@ def test_what_is_replaced_while_it_is_copied_is_there_all_the_same(
     assert blobs.read(key) == key.encode()
     busy_moments = 1_000
     assert make_backup(settings, tmp_path / "busy.tar")["missing"] == 1
+    with database.read() as connection:
+        told = backup_outcomes.last(connection)
+    assert told["error"] > told["success"], "one that lacks files is none to rely on"
     database.close()
 
 

@@ -13,8 +13,10 @@ from uuid import UUID
 import httpx2
 import pytest
 
+from api.speech import SyncPlaces
 from store import communications, transcriptions
 from store.database import now
+from store.errors import RateLimited
 from store.transcriptions import Task
 from tests.contract.conftest import HeardCalls
 from tests.contract.recordings import tone, wav
@@ -263,14 +265,36 @@ def test_a_sync_request_without_a_free_place_is_429(tmp_path: Path) -> None:
 
 @pytest.mark.models
 @pytest.mark.proves("speech.sync.places")
-def test_one_client_has_half_of_the_places_of_sync_requests(tmp_path: Path) -> None:
+def test_one_client_may_have_all_places_of_sync_requests(tmp_path: Path) -> None:
     with serving_for_long(tmp_path, places=2) as (account, serving):
-        refused = account.upload_audio(wav(tone(0.5)), mode="sync")
-        assert not serving.done()
-        served = account.server.new_client("other").upload_audio(wav(tone(0.5)), mode="sync")
-        assert serving.result().status_code == 200
-        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "sync_backpressure")
+        served = account.upload_audio(wav(tone(0.5)), mode="sync")
         assert served.status_code == 200, served.text
+        assert serving.result().status_code == 200
+
+
+@pytest.mark.proves("speech.sync.places")
+def test_a_place_that_becomes_free_is_kept_for_who_was_refused_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    running_s = 1000.0
+    monkeypatch.setattr("api.speech.time.monotonic", lambda: running_s)
+    places = SyncPlaces(2)
+    for _ in range(2):
+        places.take("busy")
+    for client in ("busy", "other"):
+        with pytest.raises(RateLimited):
+            places.take(client)
+    places.give_back("busy")
+    with pytest.raises(RateLimited):
+        places.take("busy")
+    places.take("other")
+    places.give_back("other")
+    places.take("busy")
+    with pytest.raises(RateLimited):
+        places.take("who never comes again")
+    places.give_back("busy")
+    with pytest.raises(RateLimited):
+        places.take("busy")
+    running_s += 60.0
+    places.take("busy")
 
 
 @contextmanager

@@ -124,6 +124,22 @@ def test_on_a_disk_that_is_nearly_full_nothing_is_written_and_what_is_open_is_se
     again.close()
 
 
+def test_on_a_disk_that_is_nearly_full_what_cannot_be_opened_has_nothing_else_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could not be opened again: each account that asks would take another's search from it."""
+    index = EdgeIndex(tmp_path, 4, max_open=1)
+    index.upsert(OTHER, [passage(2)])
+    index.upsert(TENANT, [passage(1)])
+    monkeypatch.setattr(edge_shards, "ROOM_BYTES", 1 << 60)
+    with pytest.raises(Unavailable, match="no room"):
+        index.count(OTHER)
+    assert index.count(TENANT) == 1
+    monkeypatch.undo()
+    assert index.count(OTHER) == 1
+    index.close()
+
+
 def test_a_closed_index_refuses_calls(tmp_path: Path) -> None:
     index = EdgeIndex(tmp_path, 4)
     index.close()

@@ -7,7 +7,7 @@ import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
@@ -16,12 +16,13 @@ import pytest
 
 from tests.ingest.test_analyses import answer
 from tests.soak.conftest import Size
+from tests.support import postgresql
 from tests.support.all_work import ASKED_OF, TAKES_ALL, AllWork, running_belt
 from tests.support.analyses import analysed, assert_analysed_once, read, send, statuses
 from tests.support.audio import call_clip
 from tests.support.calls import receiver as receiver
 from tests.support.calls import wait_until
-from tests.support.clock import WallClock
+from tests.support.clock import WallClock, clock_of_all
 from tests.support.cluster import RULES, Cluster
 from tests.support.cluster import cluster as cluster
 from tests.support.job_steps import JobSteps, Stage
@@ -34,6 +35,8 @@ pytestmark = [pytest.mark.soak, pytest.mark.models]
 
 DISK_MB = 1_400  # a call is begun where a gigabyte stays free
 HOUR_S = 3600
+SIGNED_S = 540
+"""So wrong a clock may be where S3 is to take what is signed by it."""
 LONG = 400  # sections
 ANALYSES = 5
 QUESTION = {"text": "Where may visitors park?"}
@@ -263,38 +266,52 @@ def test_a_disk_that_is_full_again_and_again(
             assert process.poll() is None, "the server ended"
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def of_one_clock(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[RunningServer, WallClock]]:
+    """All of a machine: Parley, and PostgreSQL where that is its database. And the machine's clock."""
+    with ExitStack() as stack:
+        clock = stack.enter_context(clock_of_all())
+        settings = {"webhook_retry_schedule": "1,1,1,1,1", **OF_ONE}
+        if request.param == "postgresql":
+            server = stack.enter_context(postgresql.running_postgresql(environment=clock.environment))
+            settings["database_url"] = postgresql.new_database(server.url)
+        running = RunningServer(tmp_path / "data", **settings)
+        stack.callback(running.close)
+        running.environment |= clock.environment
+        yield running, clock
+
+
 @pytest.mark.usefixtures("at_full_size")
 def test_a_clock_that_is_set(
-    tmp_path: Path, receiver: Receiver, belt: RtspServer, chance: random.Random, say: Callable[[str], None]
+    of_one_clock: tuple[RunningServer, WallClock],
+    receiver: Receiver,
+    belt: RtspServer,
+    chance: random.Random,
+    say: Callable[[str], None],
 ) -> None:
-    clock = WallClock(tmp_path)
-    running = RunningServer(tmp_path / "data", webhook_retry_schedule="1,1,1,1,1", **OF_ONE)
-    running.environment |= clock.environment
-    try:
-        work = AllWork(running.start(), receiver, belt, chance, may_expire=True, **PACE)
-        account = running.new_client("reader")
-        space = account.new_space()
-        with closing(JobSteps(running)) as steps, work.running():
-            for moved_s in (HOUR_S, -HOUR_S):
-                time.sleep(BEFORE_S)
-                task_id = work.calls.start(diarize=False)
-                assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
-                document = start_document(account, space, f"before {moved_s}.md", text=long_rules)
-                clock.set(moved_s)
-                assert is_in_work(account, document), "it was done before the clock was set"
-                assert steps.at(task_id) is not None, "so was the call"
-                wait_until(lambda moved_s=moved_s: abs(server_time(running) - time.time() - moved_s) < 60)  # type: ignore[misc]
-                assert account.finished_document(document)["status"] == "success"
-                later = start_document(account, space, f"after {moved_s}.md")
-                assert account.finished_document(later)["status"] == "success"
-                work.calls.account.finished_task(work.calls.start(diarize=False))
-                assert is_found(account)
-                work.parcels.wait_for_more()
-        say(str(work))
-        work.assert_each_was_done_once()
-        assert running.stop() == 0
-    finally:
-        running.close()
+    running, clock = of_one_clock
+    work = AllWork(running.start(), receiver, belt, chance, may_expire=True, **PACE)
+    account = running.new_client("reader")
+    space = account.new_space()
+    with closing(JobSteps(running)) as steps, work.running():
+        for moved_s in (HOUR_S, -HOUR_S):
+            time.sleep(BEFORE_S)
+            task_id = work.calls.start(diarize=False)
+            assert steps.wait_for(task_id, Stage(1, "recognise_part", 0.0))
+            document = start_document(account, space, f"before {moved_s}.md", text=long_rules)
+            clock.set(moved_s)
+            assert is_in_work(account, document), "it was done before the clock was set"
+            assert steps.at(task_id) is not None, "so was the call"
+            wait_until(lambda moved_s=moved_s: abs(server_time(running) - time.time() - moved_s) < 60)  # type: ignore[misc]
+            assert account.finished_document(document)["status"] == "success"
+            later = start_document(account, space, f"after {moved_s}.md")
+            assert account.finished_document(later)["status"] == "success"
+            work.calls.account.finished_task(work.calls.start(diarize=False))
+            assert is_found(account)
+            work.parcels.wait_for_more()
+    say(str(work))
+    work.assert_each_was_done_once()
+    assert running.stop() == 0
 
 
 @pytest.mark.postgresql
@@ -307,14 +324,15 @@ def test_a_clock_of_one_of_several_machines_that_is_set(
     chance: random.Random,
     say: Callable[[str], None],
 ) -> None:
-    """The others' clocks go right, and each of the two that work is killed while they differ."""
+    """The others' clocks go right. Set so little that a bucket takes what it signs, it works on, and each of the two
+    that work is killed while they differ; set by more, the other does its work until it is right again."""
     clock = WallClock(tmp_path)
     api = cluster.start("api", **ASKED_OF)
     moved = cluster.start("worker", clock=clock, worker_takes=TAKES_ALL)
     right = cluster.start("worker", worker_takes=TAKES_ALL)
     work = AllWork(api, receiver, belt, chance, workers=cluster.processes, **PACE)
     with work.running():
-        for moved_s in (HOUR_S, -HOUR_S):
+        for moved_s in (SIGNED_S, -SIGNED_S):
             time.sleep(BEFORE_S)
             clock.set(moved_s)
             for killed in (moved, right):
@@ -323,10 +341,25 @@ def test_a_clock_of_one_of_several_machines_that_is_set(
                 work.parcels.wait_for_more()
                 killed.start()
             assert abs(server_time(moved) - time.time() - moved_s) < 60
+        for moved_s in (HOUR_S, -HOUR_S):
+            clock.set(0)
+            wait_until(lambda: is_ready(moved))
+            time.sleep(BEFORE_S)
+            clock.set(moved_s)
+            wait_until(lambda: not is_ready(moved))
+            time.sleep(BEFORE_S)
+            right.kill()
+            right.start()
+            work.parcels.wait_for_more()
         clock.set(0)
+        wait_until(lambda: is_ready(moved))
     say(str(work))
     work.assert_each_was_done_once()
     assert [moved.stop(), right.stop()] == [0, 0]
+
+
+def is_ready(server: RunningServer) -> bool:
+    return httpx2.get(f"{server.url}/readyz").status_code == 200
 
 
 def server_time(server: RunningServer) -> float:

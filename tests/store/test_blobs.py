@@ -241,6 +241,23 @@ def test_a_disk_without_room_is_told_of_and_counted(folder_blobs: Blobs, monkeyp
     assert not folder_blobs.exists(KEY)
 
 
+@pytest.mark.parametrize("fails", ["tempfile.TemporaryDirectory", "Path.open"])
+def test_a_disk_without_room_for_the_copy_of_a_blob_is_told_of_and_counted(
+    bucket_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    bucket_blobs = Blobs(load_settings(data_dir=tmp_path, blob_url=bucket_url))
+
+    def full(*_arguments: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    bucket_blobs.put(KEY, b"content")
+    before = failed("no_room")
+    monkeypatch.setattr(f"store.blobs.{fails}", full)
+    with pytest.raises(Unavailable, match="no room"), bucket_blobs.as_file(KEY):
+        pass
+    assert failed("no_room") == before + 1
+
+
 def test_an_address_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="PARLEY_BLOB_URL"):
         Blobs(load_settings(data_dir=tmp_path, blob_url="ftp://host/folder"))

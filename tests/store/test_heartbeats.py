@@ -135,3 +135,13 @@ def test_one_taker_alone_holds_a_silent_worker(database: Database, running_time:
     with database.write() as first, database.write() as second:
         assert takers[0].hold_silent(first) == ["gone"]
         assert takers[1].hold_silent(second) == []
+
+
+@pytest.mark.parametrize(("by", "is_alive"), [(-20, False), (-1, True), (1, True), (20, False)])
+def test_a_beat_of_another_time_than_now_says_nothing(database: Database, by: int, is_alive: bool) -> None:
+    """After the clock was set back, the last beat of who died lies in the future."""
+    beat(database, "worker")
+    set_clock(database, "worker", timedelta(seconds=by))
+    with database.read() as connection:
+        assert bool(heartbeats.live_workers(connection, fresh_for_s=10)) == is_alive
+        assert heartbeats.is_one_alive(connection, fresh_for_s=10) == is_alive

@@ -1,13 +1,17 @@
-"""An S3 server on loopback."""
+"""An S3 server on loopback, which looks at the time of signatures as S3 does."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
+_MOST_SKEW = timedelta(minutes=15)
+_SKEWED = b"<Error><Code>RequestTimeTooSkewed</Code><Message>The difference is too large.</Message></Error>"
 
 
 class Bucket:
@@ -30,12 +34,27 @@ class Bucket:
     def start(self) -> None:
         self._server = self._module.ThreadedMotoServer(self.host, self.port, verbose=False)
         self._server.start()
+        self._server._server.app = _minding_the_time(self._server._server.app)
         _, self.port = self._server.get_host_and_port()
 
     def stop(self) -> None:
         if self._server is not None:
             self._server.stop()
         self._server = None
+
+
+def _minding_the_time(application: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """moto takes a signature of any time."""
+
+    def answer(environment: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
+        if signed := environment.get("HTTP_X_AMZ_DATE"):
+            at = datetime.strptime(signed, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            if abs(at - datetime.now(UTC)) > _MOST_SKEW:
+                start_response("403 Forbidden", [("Content-Type", "application/xml"), ("Connection", "close")])
+                return [_SKEWED]
+        return application(environment, start_response)
+
+    return answer
 
 
 @contextmanager

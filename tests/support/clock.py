@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,11 @@ class WallClock:
         """Moves it so far from the machine's own."""
         with self._moved.open("r+b" if self._moved.exists() else "wb") as file:
             file.write(moved_s.to_bytes(8, "little", signed=True))
+
+
+@contextmanager
+def clock_of_all() -> Iterator[WallClock]:
+    """One that processes of other users read too, as PostgreSQL is."""
+    with tempfile.TemporaryDirectory(prefix="parley-clock-") as folder:
+        Path(folder).chmod(0o755)
+        yield WallClock(Path(folder))

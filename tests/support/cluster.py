@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,12 +55,17 @@ class Cluster:
     ) -> RunningServer:
         """A process that is ready. `cores`: the only ones that it may have; `host`: where it runs; `code`: of another
         release; `clock`: that of its machine."""
-        folder = self._folder / f"{role}-{len(self.processes) + 1}"
-        process = RunningServer(folder, role=role, cores=cores, host=host, code=code, **{**self._shared, **settings})
+        process = self.prepare(role, cores=cores, host=host, code=code, **settings)
         if clock is not None:
             process.environment |= clock.environment
-        self.processes.append(process)
         return process.start()
+
+    def prepare(self, role: Role, **given: Any) -> RunningServer:
+        """A process that is not started, for commands of the installation's; `given` as to `start`."""
+        folder = self._folder / f"{role}-{len(self.processes) + 1}"
+        process = RunningServer(folder, role=role, **{**self._shared, **given})
+        self.processes.append(process)
+        return process
 
     def close(self) -> None:
         for process in self.processes:

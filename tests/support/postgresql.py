@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,14 +67,15 @@ def running_cluster() -> Iterator[str]:
 
 
 @contextmanager
-def running_postgresql(address: str = "") -> Iterator[PostgreSql]:
-    """One that can be restarted, listening on an address of this machine's where one is given."""
+def running_postgresql(address: str = "", environment: Mapping[str, str] | None = None) -> Iterator[PostgreSql]:
+    """One that can be restarted, listening on an address of this machine's where one is given. `environment`: what it
+    has besides this process's."""
     bin_folder = programs()
     assert bin_folder is not None
     # Not below pytest's own folder: that is closed to the other user whom PostgreSQL may have to run as.
     folder = Path(tempfile.mkdtemp(prefix="parley-pg-"))
     data = folder / "pg"
-    as_user = other_user(folder)
+    as_user = other_user(folder) | ({"env": {**os.environ, **environment}} if environment else {})
     try:
         _run([bin_folder / "initdb", "-D", data, "-U", "parley", "-A", "trust", "-E", "UTF8", "--no-sync"], as_user)
         if address:

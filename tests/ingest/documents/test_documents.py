@@ -17,7 +17,7 @@ from rag.generation import Passage
 from rag.index import Value
 from store import index_work, kb_spaces, knowledge
 from store.blobs import Blobs
-from store.errors import NotFound
+from store.errors import NotFound, Unavailable
 from store.ids import new_id
 from tests.contract.recordings import tone, wav
 from tests.ingest.test_filling import House
@@ -143,6 +143,30 @@ def put_stray(house: House, document: StoredDocument) -> str:
     payload: dict[str, Value] = {"kind": "document", "document_id": document.id, "space_id": document.space_id}
     house.indexes.put(house.tenant_id, [Passage(stray, "stray", payload)])
     return stray
+
+
+def test_what_is_deleted_leaves_the_index_while_the_bucket_is_away(
+    house: House, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_key: str) -> None:
+        raise Unavailable("The blob store does not answer.")
+
+    document = add_document(house.database, house.tenant_id, "Сова живёт на складе.")
+    put_stray(house, document)
+    key = f"{house.tenant_id}/documents/{document.id}"
+    blobs.put(key, WORDS)
+    with house.database.write() as connection:
+        action = index_work.FORGET_DOCUMENT
+        index_work.add(house.tenant_id, connection, action=action, subject_id=document.id, blob_key=key)
+    with house.database.read() as connection:
+        (listed,) = index_work.list_open(connection)
+    monkeypatch.setattr(blobs, "delete", away)
+    with pytest.raises(Unavailable):
+        timelines.do_index_work(house, listed)  # type: ignore[arg-type]
+    assert house.ids(document) == set()
+    monkeypatch.undo()
+    timelines.do_index_work(house, listed)  # type: ignore[arg-type]
+    assert stored(house, blobs) == []
 
 
 def test_the_index_comes_to_agree_with_the_store(house: House) -> None:
