@@ -36,6 +36,7 @@ from store.database import Connection, Database
 from store.errors import ParleyError, Unavailable
 from store.jobs import Jobs, QueuePlan
 from store.settings import WORK, Settings, Work
+from store.signatures import Signatures
 
 log = structlog.get_logger(__name__)
 
@@ -225,7 +226,15 @@ def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Work
     indexes = Indexes(open_place(settings), spec, partial(_open_embedder, settings), _refill)
     queues = _queue_plans(settings)
     has_gpu = recognise.hears_by_gpu(settings, takes)
-    jobs = Jobs(settings, database, queues, takes=takes, has_gpu=has_gpu, index_name=indexes.name)
+    jobs = Jobs(
+        settings,
+        database,
+        queues,
+        takes=takes,
+        has_gpu=has_gpu,
+        index_name=indexes.name,
+        can_work=Signatures(settings).are_taken,
+    )
     local = not settings.qdrant_url or not settings.blob_url
     if local and (others := jobs.others()):
         raise Unavailable(

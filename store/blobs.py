@@ -26,7 +26,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from store.clocks import CLOCK
 from store.errors import Unavailable
 from store.settings import Settings
 
@@ -47,17 +46,10 @@ STALE_UPLOAD_S = 24 * 3600
 NEWEST_PICTURES = "newest-pictures"
 """`{tenant_id}/newest-pictures/{stream_id}.jpg` is what a camera shows now, written over every few seconds."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_SIGNED_WITHIN_S = 600.0
-"""S3 refuses what was signed a quarter of an hour off its own time."""
 
 
 class BlobMissing(Exception):
     """There is no blob under that key."""
-
-
-def are_out_of_reach(settings: Settings) -> bool:
-    """Whether the blobs are in a bucket, which refuses what this machine signs, since its clock is so wrong."""
-    return bool(settings.blob_url) and abs(CLOCK.ahead_s) > _SIGNED_WITHIN_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from dbos._error import DBOSMaxStepRetriesExceeded, DBOSUnexpectedStepError  # n
 from dbos._migration import should_migrate  # nor has this
 
 from store import heartbeats, meters, traces
-from store.blobs import are_out_of_reach
 from store.database import Database, now
 from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
@@ -91,9 +90,11 @@ class Jobs:
         takes: Collection[Work] = WORK,
         has_gpu: bool = False,
         index_name: str | None = None,
+        can_work: Callable[[], bool] = lambda: True,
     ) -> None:
         """`takes`: which work this process does; none for one that only accepts it. `has_gpu` and `index_name` are told
-        to others."""
+        to others. `can_work`: while it says no, this process is as silent as a dead one, and others do its jobs, which
+        it would fail."""
         self._settings = settings
         self._database = database
         self._sweeps: list[Callable[[], object]] = []
@@ -107,6 +108,7 @@ class Jobs:
         )
         self._takes = tuple(work for work in WORK if work in takes)
         self._index_name = index_name
+        self._can_work = can_work
         self._told = (*self._takes, heartbeats.GPU) if has_gpu and self._takes else self._takes
         config: DBOSConfig = {
             "name": "parley",
@@ -198,7 +200,7 @@ class Jobs:
             taken = [plan.name for plan in self._queues if plan.work in self._takes]
 
             def waiting() -> Collection[str]:
-                return () if are_out_of_reach(self._settings) else self._records.waiting(taken)
+                return self._records.waiting(taken) if self._can_work() else ()
 
             self._polling = Polling(self._dbos._sys_db, waiting, taken, self._settings.job_poll_s / 2)
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
@@ -313,11 +315,11 @@ class Jobs:
         self._threads.append(thread)
 
     def _beat(self) -> None:
+        can_work = self._can_work()
         with self._database.write(durable=False) as connection:
             if self._stop.is_set():  # one that was late would undo `fall_silent`
                 return
-            if are_out_of_reach(self._settings):
-                # Others do its jobs, instead of failing them for want of their files, until its clock is right again.
+            if not can_work:
                 heartbeats.say_farewell(connection, self.executor_id)
                 return
             heartbeats.beat(connection, self.executor_id, self._told, self._index_name)

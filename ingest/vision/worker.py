@@ -34,13 +34,14 @@ from ingest.vision.models import find_models, runtime_of
 from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
 from store import camera_standing, camera_streams
-from store.blobs import Blobs, are_out_of_reach
+from store.blobs import Blobs
 from store.camera_standing import Tally
 from store.camera_streams import Scenario, Stream
 from store.database import Database
 from store.deliveries import Delivery
 from store.errors import ParleyError
 from store.settings import Settings
+from store.signatures import Signatures
 
 log = structlog.get_logger(__name__)
 
@@ -66,6 +67,7 @@ class Worker:
         self.id = worker_id
         self._on_charge = on_charge
         self._settings = settings
+        self._signatures = Signatures(settings)
         self._database = Database(settings)
         self._keyring = Keyring.of(settings)
         self._guard = CameraGuard.of(settings.camera_networks)
@@ -135,7 +137,7 @@ class Worker:
     @property
     def _room(self) -> int:
         """How many streams can be held; none where the pictures of what happens in them could not be kept."""
-        return 0 if are_out_of_reach(self._settings) else self._places
+        return self._places if self._signatures.are_taken() else 0
 
     def _share(self, tally: Tally) -> int:
         """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left

@@ -12,9 +12,10 @@ import httpx2
 import pytest
 
 from store import deliveries
+from tests.support import postgresql
 from tests.support.calls import wait_until
-from tests.support.clock import WallClock
-from tests.support.cluster import RULES, Cluster
+from tests.support.clock import WallClock, clock_of_all
+from tests.support.cluster import RULES, Cluster, running_cluster_of_processes
 from tests.support.cluster import cluster as cluster
 from tests.support.events import emit
 from tests.support.metrics import counted
@@ -117,3 +118,20 @@ def test_where_a_bucket_refuses_what_a_machine_signs_others_do_its_work(
     right.kill()
     later = account.upload_document(space, RULES + b"\nAnd not at night.\n", "night.md").json()["id"]
     assert account.finished_document(later)["status"] == "success"
+
+
+@pytest.mark.parametrize("moved_s", [HOUR_S, -HOUR_S])
+def test_where_only_the_clock_of_postgresql_is_wrong_all_work_on(tmp_path: Path, moved_s: int) -> None:
+    with (
+        clock_of_all() as clock,
+        postgresql.running_postgresql(environment=clock.environment) as server,
+        running_cluster_of_processes(tmp_path, postgresql.new_database(server.url)) as cluster,
+    ):
+        api = cluster.start("api")
+        worker = cluster.start("worker", worker_takes="documents")
+        account = api.new_client("reader")
+        clock.set(moved_s)
+        wait_until(lambda: counted(worker, "parley_clock_ahead_seconds") == pytest.approx(-moved_s, abs=60))
+        account.add_document(account.new_space(), RULES, "parking.md")
+        time.sleep(LOOKS_S)
+        assert [httpx2.get(f"{each.url}/readyz").status_code for each in (api, worker)] == [200, 200]
