@@ -108,6 +108,7 @@ def receiver(network: Network) -> Iterator[Receiver]:
         yield running
 
 
+@pytest.mark.usefixtures("at_full_size")
 def test_the_work_of_a_worker_that_is_cut_off_is_done_by_another(
     network: Network,
     network_of_cameras: Network,
