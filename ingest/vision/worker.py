@@ -142,8 +142,9 @@ class Worker:
     def _share(self, tally: Tally) -> int:
         """How many streams are ours: in the proportion of what the workers can hold, rounded up, so that none is left
         over."""
-        held = max(tally.places, self._room, 1)  # it may be of before we came
-        return min(self._room, -(-tally.streams * self._room // held))
+        room = self._room
+        held = max(tally.places, room, 1)  # it may be of before we came
+        return min(room, -(-tally.streams * room // held))
 
     def _watch(self, mine: list[Stream]) -> None:
         wanted = {stream.id: stream for stream in mine}

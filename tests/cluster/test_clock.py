@@ -114,7 +114,7 @@ def test_where_a_bucket_refuses_what_a_machine_signs_others_do_its_work(
     right = cluster.start("worker", worker_takes="documents")
     assert account.finished_document(document)["status"] == "success"
     clock.set(0)
-    wait_until(lambda: httpx2.get(f"{moved.url}/readyz").status_code == 200)
+    wait_until(moved.is_ready)
     right.kill()
     later = account.upload_document(space, RULES + b"\nAnd not at night.\n", "night.md").json()["id"]
     assert account.finished_document(later)["status"] == "success"
@@ -134,4 +134,5 @@ def test_where_only_the_clock_of_postgresql_is_wrong_all_work_on(tmp_path: Path,
         wait_until(lambda: counted(worker, "parley_clock_ahead_seconds") == pytest.approx(-moved_s, abs=60))
         account.add_document(account.new_space(), RULES, "parking.md")
         time.sleep(LOOKS_S)
-        assert [httpx2.get(f"{each.url}/readyz").status_code for each in (api, worker)] == [200, 200]
+        assert api.is_ready()
+        assert worker.is_ready()

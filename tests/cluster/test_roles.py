@@ -99,7 +99,7 @@ def test_what_one_process_accepts_another_does(api: RunningServer, start: StartW
     assert answer.json()["text"]
     # A worker answers whoever asks how it is, and nobody else.
     assert httpx2.get(worker.url + "/healthz").status_code == 200
-    assert httpx2.get(worker.url + "/readyz").status_code == 200
+    assert worker.is_ready()
     taken = httpx2.get(worker.url + "/metrics").text
     assert 'parley_workers{work="speech"} 1.0' in taken
     assert 'parley_workers{work="vision"} 0.0' in taken

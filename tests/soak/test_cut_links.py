@@ -219,7 +219,7 @@ def test_who_answers_and_is_cut_off_says_so_and_goes_on(network: Network, cluste
         host.heal()
     wait_until(lambda: account.get("/public/v1/balance").status_code == 200)
     assert httpx2.get(f"{api.url}/readyz").status_code in (200, 503)
-    wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
+    wait_until(api.is_ready)
 
 
 def test_over_links_that_are_slow_and_lose_frames_everything_is_done_once(
@@ -280,7 +280,7 @@ def test_a_database_that_is_killed_every_ten_seconds_costs_nothing(
                     time.sleep(0.2)
                 stores.stop()
                 stores.start()
-        wait_until(lambda: httpx2.get(f"{api.url}/readyz").status_code == 200)
+        wait_until(api.is_ready)
         say(f"{work}; {dict(answers)}")
         work.assert_each_was_done_once()
     assert set(answers) <= {200, 503}, answers

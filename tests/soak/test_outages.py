@@ -343,23 +343,19 @@ def test_a_clock_of_one_of_several_machines_that_is_set(
             assert abs(server_time(moved) - time.time() - moved_s) < 60
         for moved_s in (HOUR_S, -HOUR_S):
             clock.set(0)
-            wait_until(lambda: is_ready(moved))
+            wait_until(moved.is_ready)
             time.sleep(BEFORE_S)
             clock.set(moved_s)
-            wait_until(lambda: not is_ready(moved))
+            wait_until(lambda: not moved.is_ready())
             time.sleep(BEFORE_S)
             right.kill()
             right.start()
             work.parcels.wait_for_more()
         clock.set(0)
-        wait_until(lambda: is_ready(moved))
+        wait_until(moved.is_ready)
     say(str(work))
     work.assert_each_was_done_once()
     assert [moved.stop(), right.stop()] == [0, 0]
-
-
-def is_ready(server: RunningServer) -> bool:
-    return httpx2.get(f"{server.url}/readyz").status_code == 200
 
 
 def server_time(server: RunningServer) -> float:

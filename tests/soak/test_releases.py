@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from store.migrate import WORKS_FROM, newest_revision
@@ -104,4 +103,4 @@ def test_releases_side_by_side_take_over_each_other_s_work(
                         worker.start()
                 say(f"accepted by {('this release', 'the other')[number]}: {work}")
                 work.assert_each_was_done_once()
-        assert all(httpx2.get(f"{each.url}/readyz").status_code == 200 for each in (*apis, *workers))
+        assert all(each.is_ready() for each in (*apis, *workers))

@@ -127,12 +127,15 @@ class RunningServer:
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended:\n{self.log()[-4000:]}")
             try:
-                if httpx2.get(self.url + "/readyz", timeout=5).status_code == 200:
+                if self.is_ready():
                     return
             except httpx2.HTTPError:
                 pass
             time.sleep(0.05)
         raise AssertionError(f"the server did not get ready:\n{self.log()[-4000:]}")
+
+    def is_ready(self) -> bool:
+        return httpx2.get(f"{self.url}/readyz", timeout=5).status_code == 200
 
     def stop(self) -> int:
         """Asks the server to stop, as Ctrl-C does; its exit status."""
