@@ -2,9 +2,12 @@
 
 Each kind of client asks at a pace of its own, whatever the answers take, so that a slow server has more to do at once
 and not less to do. After a third of the time a recording of 1 GB is uploaded, and after half of it 1,500 connections
-open that hardly say a word. Memory and descriptors are those of the server and of all its children, at their medians
-over a sixth of the time: the second sixth, when everything is warm, against the last. When the day is over, what was
-accepted is waited for. The model is one that costs no time.
+open that hardly say a word. When the day is over, what was accepted is waited for. The model is one that costs no time.
+
+Memory and descriptors are compared at their medians over a sixth of the time: the second, when everything is warm,
+against the last. How many children there are is chance: a pool has its second for as long as calls or documents have
+overlapped in the last minutes. So it is one process of each kind, the server and a child of each pool, that must not
+grow; what all of them hold is told too, and the most that it was.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import httpx2
 
@@ -35,6 +39,8 @@ from tests.support.receiver import Receiver, Reply, receiving
 from tests.support.server import Account, RunningServer, free_port
 from tests.support.slow_clients import CLOSED_WITHIN_S, allow_many_connections, open_slow, wait_until_closed
 
+Value = TypeVar("Value")
+
 MINUTES = 30.0
 SAMPLE_S = 5.0
 SLOWEST_READ_MS = 250.0
@@ -47,16 +53,26 @@ PACES = {"read": 15.0, "agent": 8.0, "chat": 0.5, "document": 0.1, "call": 0.04}
 RECORDING, HOOK = "/recording.wav", "/hook"
 
 
+@dataclass(frozen=True)
+class Usage:
+    """Of one process: memory of its own in MB, and open descriptors."""
+
+    memory: float
+    descriptors: int
+
+
+Look = dict[str, list[Usage]]
+"""The processes at one moment, by kind: the server, and the children by their pools."""
+SERVER = "server"
+
+
 @dataclass
 class Seen:
     """What the clients and the watch saw."""
 
     times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
-    own_memory: list[float] = field(default_factory=list)  # MB, of the server without its children
-    memory: list[float] = field(default_factory=list)  # MB
-    processes: list[int] = field(default_factory=list)
-    descriptors: list[int] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     accepted: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # calls and documents
     lost: list[str] = field(default_factory=list)  # of them, what did not end well and once
@@ -210,11 +226,11 @@ class Day:
         process = self.account.server.process
         assert process is not None
         while time.monotonic() < until:
-            found = [_usage(each) for each in (process.pid, *self.account.server.child_ids())]
-            self.seen.own_memory.append(found[0][0])
-            self.seen.memory.append(sum(memory for memory, _ in found))
-            self.seen.processes.append(sum(memory > 0 for memory, _ in found))
-            self.seen.descriptors.append(sum(descriptors for _, descriptors in found))
+            look: Look = defaultdict(list)
+            for each in (process.pid, *self.account.server.child_ids()):
+                with suppress(OSError):  # it has just ended
+                    look[SERVER if each == process.pid else _pool(each)].append(_usage(each))
+            self.seen.looks.append(look)
             await asyncio.sleep(SAMPLE_S)
 
 
@@ -238,14 +254,14 @@ def write_silence(file: BinaryIO, size: int) -> None:
     file.seek(0)
 
 
-def _usage(process_id: int) -> tuple[float, int]:
-    """Memory of its own in MB, and open descriptors; nothing of one that has just ended."""
-    try:
-        rollup = Path(f"/proc/{process_id}/smaps_rollup").read_text()
-        own = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_"))
-        return own / 1024, sum(1 for _ in Path(f"/proc/{process_id}/fd").iterdir())
-    except OSError:
-        return 0.0, 0
+def _pool(process_id: int) -> str:
+    return Path(f"/proc/{process_id}/comm").read_text().strip()
+
+
+def _usage(process_id: int) -> Usage:
+    rollup = Path(f"/proc/{process_id}/smaps_rollup").read_text()
+    own = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_"))
+    return Usage(own / 1024, sum(1 for _ in Path(f"/proc/{process_id}/fd").iterdir()))
 
 
 def main() -> int:
@@ -291,7 +307,7 @@ async def _day(server: RunningServer, receiver: Receiver, seconds: float) -> See
 
 
 def report(seen: Seen, minutes: float, told: int) -> bool:
-    print(f"{minutes:g} minutes, {len(seen.memory)} looks at the server")
+    print(f"{minutes:g} minutes, {len(seen.looks)} looks at the server")
     print(f"{'':<12}{'answers':>9}{'p50 ms':>9}{'p95 ms':>9}{'p99 ms':>9}{'most ms':>9}")
     for kind, times in seen.times.items():
         shares = [at_share(times, share) for share in (0.5, 0.95, 0.99, 1.0)]
@@ -307,18 +323,19 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
         print(f"{SLOW_CLIENTS} slow connections: the last was closed after {seen.closed_s:.1f} s")
     for failure, count in Counter(seen.failures).most_common(5):
         print(f"  {count} x {failure}")
-    memory, opened = begin_and_end(seen.memory), begin_and_end(seen.descriptors)
-    own, processes = begin_and_end(seen.own_memory), begin_and_end(seen.processes)
-    print(f"memory {memory[0]:.0f} to {memory[1]:.0f} MB, descriptors {opened[0]:.0f} to {opened[1]:.0f}")
-    print(f"of these the server itself {own[0]:.0f} to {own[1]:.0f} MB; processes {processes[0]:g} to {processes[1]:g}")
+    memory, opened = _tell_usage(seen.looks)
     bounds = {
         "no answer is a 5xx, and none was lost": not seen.failures,
         "all that was accepted ended in success, each call told of under one id": not seen.lost,
         "1 GB was taken, and slow connections were closed in time": seen.uploaded_s is not None
         and seen.closed_s is not None
         and seen.closed_s < CLOSED_WITHIN_S,
-        f"memory grew by no more than {MOST_GROWTH:.0%}": memory[1] <= memory[0] * (1 + MOST_GROWTH),
-        "descriptors did not grow": opened[1] <= opened[0] * (1 + MOST_GROWTH),
+        f"memory of one of each kind, {memory[0]:.0f} to {memory[1]:.0f} MB, grew by no more than {MOST_GROWTH:.0%}": (
+            memory[1] <= memory[0] * (1 + MOST_GROWTH)
+        ),
+        f"descriptors of one of each kind, {opened[0]:.0f} to {opened[1]:.0f}, did not grow": (
+            opened[1] <= opened[0] * (1 + MOST_GROWTH)
+        ),
         f"p99 of reads under {SLOWEST_READ_MS:.0f} ms": at_share(seen.times["read"], 0.99) < SLOWEST_READ_MS,
     }
     for bound, holds in bounds.items():
@@ -326,10 +343,40 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
     return all(bounds.values())
 
 
-def begin_and_end(values: Sequence[float]) -> tuple[float, float]:
-    """The medians of the second sixth and of the last."""
-    sixth = max(1, len(values) // 6)
-    return statistics.median(values[sixth : 2 * sixth]), statistics.median(values[-sixth:])
+def _tell_usage(looks: Sequence[Look]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Prints what each kind of process and all of them held; memory and descriptors of one of each kind that was there
+    in both sixths, at the beginning and at the end."""
+    print(f"{'':<18}{'how many':>12}{'MB of one, by sixths':>48}{'descriptors of one':>22}")
+    ones: dict[str, list[tuple[float, float]]] = {"memory": [], "descriptors": []}
+    for kind in sorted({kind for look in looks for kind in look}, key=lambda kind: (kind != SERVER, kind)):
+        each = [[usage for look in sixth for usage in look.get(kind, ())] for sixth in _sixths(looks)]
+        memory = [statistics.median(usage.memory for usage in found) if found else 0.0 for found in each]
+        descriptors = [statistics.median(usage.descriptors for usage in found) if found else 0.0 for found in each]
+        most = max(len(look.get(kind, ())) for look in looks)
+        shown = "".join(f"{value:>8.0f}" if value else f"{'-':>8}" for value in memory)
+        print(f"{kind:<18}{f'up to {most}':>12}{shown}{f'{descriptors[1]:.0f} to {descriptors[-1]:.0f}':>22}")
+        if each[1] and each[-1]:
+            ones["memory"].append((memory[1], memory[-1]))
+            ones["descriptors"].append((descriptors[1], descriptors[-1]))
+    for name, values in (
+        ("memory of all, MB", [sum(usage.memory for found in look.values() for usage in found) for look in looks]),
+        (
+            "descriptors of all",
+            [sum(usage.descriptors for found in look.values() for usage in found) for look in looks],
+        ),
+        ("processes", [sum(map(len, look.values())) for look in looks]),
+    ):
+        medians = [statistics.median(sixth) for sixth in _sixths(values)]
+        print(f"{name}: {', '.join(f'{median:.0f}' for median in medians)} by sixths, at most {max(values):.0f}")
+    memory_of, descriptors_of = (
+        (sum(begin for begin, _ in pairs), sum(end for _, end in pairs)) for pairs in ones.values()
+    )
+    return memory_of, descriptors_of
+
+
+def _sixths(values: Sequence[Value]) -> list[Sequence[Value]]:
+    size = max(1, len(values) // 6)
+    return [values[number * size : (number + 1) * size] or values[-1:] for number in range(6)]
 
 
 if __name__ == "__main__":

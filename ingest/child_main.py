@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import pickle
@@ -11,13 +12,19 @@ import struct
 import threading
 import time
 import traceback
+from pathlib import Path
 
+_MOST_OF_NAME = 15
+"""So many characters of a process' name the kernel keeps."""
 _HEADER = struct.Struct("!Q")
 _READ_BYTES = 1024 * 1024
 
 
-def serve_child(socket_number: int, memory_bytes: int, nice: int) -> None:
-    """The child's life: answers requests, one after another, until the server goes away. Never returns."""
+def serve_child(name: str, socket_number: int, memory_bytes: int, nice: int) -> None:
+    """The child's life: answers requests, one after another, until the server goes away. Never returns. `name`: that of
+    its pool, which the system's list of processes shows."""
+    with contextlib.suppress(OSError):  # another system
+        Path("/proc/self/comm").write_text(name[:_MOST_OF_NAME])
     # The server decides when a child ends: on Ctrl-C or a service manager's SIGTERM it may still finish its work.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

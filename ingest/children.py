@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from ingest.child_main import serve_child; serve_child(*map(int, sys.argv[2:]))"
+    "from ingest.child_main import serve_child; serve_child(sys.argv[2], *map(int, sys.argv[3:]))"
 )
 
 _POLL_S = 60.0
@@ -335,7 +335,7 @@ class _Child:
             with theirs:
                 number = theirs.fileno()
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", _START, json.dumps(sys.path), str(number), str(memory_bytes), str(nice)],
+                    [sys.executable, "-c", _START, json.dumps(sys.path), name, *map(str, (number, memory_bytes, nice))],
                     pass_fds=(number,),
                     stdin=subprocess.DEVNULL,
                     stdout=2,  # the server's own output may be a protocol or a table

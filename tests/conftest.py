@@ -18,6 +18,9 @@ pytest_plugins = ["tests.contract.plugin", "tests.sharing"]
 # Else each request of a test, over plain HTTP too, reads all certificates of the system anew: 20 ms of work.
 httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
 
+# Else each start of a server imports all anew: two seconds of a core.
+RunningServer.forks = True
+
 # How long an example takes says more of what else the machine does than of the code.
 hypothesis.settings.register_profile("parley", deadline=None)
 hypothesis.settings.load_profile("parley")

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, ClassVar
 
 import httpx2
 
@@ -27,6 +27,7 @@ from store.database import Database
 from store.ids import new_id
 from store.migrate import migrate
 from store.settings import Settings
+from tests.support.forks import Forked, fork_parley
 from tests.support.migrated import migrated_sqlite
 from tests.support.network import Host
 
@@ -60,6 +61,9 @@ class RunningServer:
     servers stand idle beside each other, so each looks for jobs less often.
     """
 
+    forks: ClassVar[bool] = False
+    """Whether it is forked (`tests.support.forks`) where it can be, and no new program."""
+
     def __init__(
         self,
         data_dir: Path,
@@ -74,9 +78,8 @@ class RunningServer:
         `code`: the folder of another release."""
         self.role = role
         self.code = code
-        self._prefix = [] if cores is None else ["taskset", "--cpu-list", ",".join(map(str, cores))]
+        self._cores, self._host = cores, host
         if host is not None:
-            self._prefix += host.prefix
             settings = {"host": "0.0.0.0", **settings}
         self.data_dir = data_dir
         self.port = free_port()
@@ -97,7 +100,7 @@ class RunningServer:
             **{f"PARLEY_{name.upper()}": value for name, value in values.items()},
         }
         self.log_path = data_dir / "server.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | Forked | None = None
         self._is_resting = False
         fields = {name: value for name, value in values.items() if name not in ("llm_model", "log_format")}
         self.settings = Settings(data_dir=data_dir, port=self.port, _env_file=None, **fields)  # type: ignore[arg-type, call-arg]
@@ -109,16 +112,25 @@ class RunningServer:
 
     def start(self) -> RunningServer:
         with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self._prefix, sys.executable, "-m", "api.command_line", "serve", "--role", self.role],
-                env=self.environment,
-                cwd=self.code,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-            )
+            self.process = self._started(log)
         self._wait_until_ready()
         return self
+
+    def _started(self, log: IO[bytes]) -> subprocess.Popen[bytes] | Forked:
+        serve = ["serve", "--role", self.role]
+        if self.forks and self._host is None and self.code is None and "LD_PRELOAD" not in self.environment:
+            return fork_parley(serve, self.environment, log.fileno(), self._cores)
+        prefix = [] if self._cores is None else ["taskset", "--cpu-list", ",".join(map(str, self._cores))]
+        if self._host is not None:
+            prefix += self._host.prefix
+        return subprocess.Popen(
+            [*prefix, sys.executable, "-m", "api.command_line", *serve],
+            env=self.environment,
+            cwd=self.code,
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+        )
 
     def _wait_until_ready(self) -> None:
         assert self.process is not None
