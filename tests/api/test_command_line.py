@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from store.database import Database
 from store.migrate import newest_revision
 from store.settings import Settings
+from tests.support.forks import run_parley
 from tests.support.server import RunningServer
 
 Parley = Callable[..., subprocess.CompletedProcess[str]]
@@ -32,8 +33,7 @@ def parley(tmp_path: Path) -> Parley:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
         environment |= {"PARLEY_DATA_DIR": str(tmp_path / "data"), "PARLEY_LLM_MODEL": "none"}
         environment |= {f"PARLEY_{name.upper()}": value for name, value in settings.items()}
-        command = [sys.executable, "-m", "api.command_line", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        return run_parley(arguments, environment)
 
     return run
 
@@ -246,15 +246,13 @@ def test_ingested_files_are_taken_in_by_the_running_server(tmp_path: Path) -> No
         folder.mkdir()
         (folder / "правила.md").write_text("# Правила\n\nСклад открыт до двадцати часов.")
         (folder / "picture.bin").write_bytes(b"\x00\x01\x02")
-        command = [sys.executable, "-m", "api.command_line", "ingest", str(folder), "--tenant", "acme", "--json"]
-        run = subprocess.run(command, env=server.environment, capture_output=True, text=True, timeout=120, check=False)
+        ingest = ["ingest", str(folder), "--tenant", "acme", "--json"]
+        run = run_parley(ingest, server.environment)
         rows = {Path(row["file"]).name: row for row in printed(run)}
         assert rows["picture.bin"]["state"].startswith("skipped")
         record = account.finished_document(rows["правила.md"]["id"])
         assert record["status"] == "success", record
-        again = subprocess.run(
-            command, env=server.environment, capture_output=True, text=True, timeout=120, check=False
-        )
+        again = run_parley(ingest, server.environment)
         assert {row["state"] for row in printed(again)} >= {"was there"}
     finally:
         server.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
 from tests.support.bucket import running_bucket
 from tests.support.filled import fill
+from tests.support.forks import run_parley
 from tests.support.qdrant import running_qdrant
 from tests.support.server import Account, RunningServer
 from tests.support.talks import ANNA, BORIS, add_talk, fact, promise
@@ -66,8 +66,7 @@ def first(tmp_path_factory: pytest.TempPathFactory, bucket_url: str) -> Iterator
 
 
 def moved(server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "api.command_line", "move", *arguments]
-    return subprocess.run(command, env=server.environment, capture_output=True, text=True, check=False, timeout=WAIT_S)
+    return run_parley(["move", *arguments], server.environment, WAIT_S)
 
 
 def rows_of(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 from ingest.evaluations import holds
 from tests.contract.test_knowledge import DOCUMENTS, SPACES
+from tests.support.forks import run_parley
 from tests.support.ids import UNKNOWN_ID
 from tests.support.server import JOB_S, Account
 
@@ -133,19 +132,16 @@ def test_parley_eval_has_the_running_server_do_it_and_prints_the_figures(
         f"Сколько стоит доставка по Казани?,{space['delivery']},\n",
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "api.command_line", "eval", space["id"], "--questions", str(questions)]
+    command = ["eval", space["id"], "--questions", str(questions), "--json"]
     for _ in range(2):  # the same questions again are kept once
-        done = subprocess.run(
-            [*command, "--json"], capture_output=True, env=account.server.environment, timeout=JOB_S, check=False
-        )
-        assert done.returncode == 0, done.stderr.decode()
+        done = run_parley(command, account.server.environment, JOB_S)
+        assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         assert found["metrics"]["questions"] == 2
         assert found["metrics"]["hit_rate"]["1"] == 1.0
-    unknown = [sys.executable, "-m", "api.command_line", "eval", UNKNOWN_ID]
-    done = subprocess.run(unknown, capture_output=True, env=account.server.environment, timeout=JOB_S, check=False)
+    done = run_parley(["eval", UNKNOWN_ID], account.server.environment, JOB_S)
     assert done.returncode != 0
-    assert b"no space" in done.stderr
+    assert "no space" in done.stderr
 
 
 @pytest.mark.parametrize(

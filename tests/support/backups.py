@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from store.database import Database
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support.filled import fill
+from tests.support.forks import run_parley
 from tests.support.server import Account, RunningServer
 
 WAIT_S = 180.0
@@ -36,8 +36,7 @@ def made_of(settings: Settings, schema: str, path: Path) -> Database:
 
 def parley(server: RunningServer, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {**server.environment, **{f"PARLEY_{name.upper()}": value for name, value in settings.items()}}
-    command = [sys.executable, "-m", "api.command_line", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=WAIT_S)
+    return run_parley(arguments, environment, WAIT_S)
 
 
 class LoadOfUploads(threading.Thread):

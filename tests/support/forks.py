@@ -1,8 +1,8 @@
-"""A process that has imported what `parley` needs, and forks for each server that a test starts.
+"""A process that has imported what `parley` needs, and forks for each server that a test starts and each command.
 
-To import it takes a core two seconds, and the suite starts some hundred servers. What is forked is a process of its own
-in all that a test looks at: environment, signals, open files, ends. `tests.sharing` turns it on; a bench measures
-programs that were started as users start them.
+To import it takes a core two seconds, and the suite starts hundreds of them. What is forked is a process of its own in
+all that a test looks at: environment, signals, open files, ends. A bench measures programs that were started as users
+start them, and so do the tests of the demos, of the wheel, and of several hosts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -74,16 +75,35 @@ class Forked:
             os.close(number)
 
 
+def run_parley(
+    arguments: Sequence[str], environment: Mapping[str, str], timeout_s: float = 120.0
+) -> subprocess.CompletedProcess[str]:
+    """What `subprocess.run` gives of `parley` with those arguments. Raises TimeoutExpired."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = fork_parley(arguments, environment, output.fileno(), errors.fileno())
+        try:
+            status = process.wait(timeout_s)
+        finally:
+            process.kill()
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, status, output.read(), errors.read())
+
+
 def fork_parley(
-    arguments: Sequence[str], environment: Mapping[str, str], output: int, cores: Sequence[int] | None = None
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    output: int,
+    errors: int,
+    cores: Sequence[int] | None = None,
 ) -> Forked:
-    """`parley` with those arguments in a process of its own, which writes to the descriptor `output`. `cores`: the only
-    ones that it and its children may have."""
+    """`parley` with those arguments in a process of its own, which writes to the descriptors `output` and `errors`.
+    `cores`: the only ones that it and its children may have."""
     request = _Request(arguments=list(arguments), environment=dict(environment), cores=list(cores or ()))
     told, tells = os.pipe()
     try:
         with _LOCK:
-            socket.send_fds(_asked(), [json.dumps(request).encode()], [output, tells])
+            socket.send_fds(_asked(), [json.dumps(request).encode()], [output, errors, tells])
             answer, handles, _, _ = socket.recv_fds(_asked(), _ANSWER_BYTES, 1)
     finally:
         os.close(tells)
@@ -105,7 +125,7 @@ def _asked() -> socket.socket:
     return ours
 
 
-def _wait_for_requests(asked: socket.socket) -> tuple[_Request, int] | None:
+def _wait_for_requests(asked: socket.socket) -> tuple[_Request, int, int] | None:
     """Forks for each request. Returns in the process that was forked, with the request and where it is to write; in the
     other with None, when nobody can ask any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -121,18 +141,18 @@ def _wait_for_requests(asked: socket.socket) -> tuple[_Request, int] | None:
                 ended.recv(_ENDS_AT_ONCE)
                 _tell_ends(tells)
             if asked in ready:
-                request, given, _, _ = socket.recv_fds(asked, _REQUEST_BYTES, 2)
+                request, given, _, _ = socket.recv_fds(asked, _REQUEST_BYTES, 3)
                 if not request:
                     return None
-                output, tell = given
+                output, errors, tell = given
                 pid = os.fork()
                 if not pid:
                     signal.set_wakeup_fd(-1)
-                    return json.loads(request), output
+                    return json.loads(request), output, errors
                 tells[pid] = tell
                 handle = os.pidfd_open(pid)
                 socket.send_fds(asked, [str(pid).encode()], [handle])
-                for number in (output, handle):
+                for number in (output, errors, handle):
                     os.close(number)
 
 
@@ -145,12 +165,12 @@ def _tell_ends(tells: dict[int, int]) -> None:
             os.close(tell)
 
 
-def _become(request: _Request, output: int) -> None:
+def _become(request: _Request, output: int, errors: int) -> None:
     """Leaves nothing of the process that forked but what it has imported."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(output, 1)
-    os.dup2(output, 2)
+    os.dup2(errors, 2)
     os.closerange(_FIRST_OF_OTHERS, os.sysconf("SC_OPEN_MAX"))
     os.environ.clear()
     os.environ.update(request["environment"])
