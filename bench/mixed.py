@@ -13,6 +13,7 @@ grow; what all of them hold is told too, and the most that it was.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import statistics
 import struct
@@ -24,6 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -344,34 +346,41 @@ def report(seen: Seen, minutes: float, told: int) -> bool:
 
 
 def _tell_usage(looks: Sequence[Look]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Prints what each kind of process and all of them held; memory and descriptors of one of each kind that was there
-    in both sixths, at the beginning and at the end."""
+    """Prints what each kind of process and all of them held; memory and descriptors of one of each kind, in the second
+    sixth and in the last."""
+    memory, descriptors = (_by_kind(looks, attrgetter(name)) for name in ("memory", "descriptors"))
     print(f"{'':<18}{'how many':>12}{'MB of one, by sixths':>48}{'descriptors of one':>22}")
-    ones: dict[str, list[tuple[float, float]]] = {"memory": [], "descriptors": []}
-    for kind in sorted({kind for look in looks for kind in look}, key=lambda kind: (kind != SERVER, kind)):
-        each = [[usage for look in sixth for usage in look.get(kind, ())] for sixth in _sixths(looks)]
-        memory = [statistics.median(usage.memory for usage in found) if found else 0.0 for found in each]
-        descriptors = [statistics.median(usage.descriptors for usage in found) if found else 0.0 for found in each]
+    for kind, medians in memory.items():
         most = max(len(look.get(kind, ())) for look in looks)
-        shown = "".join(f"{value:>8.0f}" if value else f"{'-':>8}" for value in memory)
-        print(f"{kind:<18}{f'up to {most}':>12}{shown}{f'{descriptors[1]:.0f} to {descriptors[-1]:.0f}':>22}")
-        if each[1] and each[-1]:
-            ones["memory"].append((memory[1], memory[-1]))
-            ones["descriptors"].append((descriptors[1], descriptors[-1]))
+        opened = f"{descriptors[kind][1]:.0f} to {descriptors[kind][-1]:.0f}"
+        print(f"{kind:<18}{f'up to {most}':>12}{''.join(f'{each:>8.0f}' for each in medians)}{opened:>22}")
+    all_of = [[usage for found in look.values() for usage in found] for look in looks]
     for name, values in (
-        ("memory of all, MB", [sum(usage.memory for found in look.values() for usage in found) for look in looks]),
-        (
-            "descriptors of all",
-            [sum(usage.descriptors for found in look.values() for usage in found) for look in looks],
-        ),
-        ("processes", [sum(map(len, look.values())) for look in looks]),
+        ("memory of all, MB", [sum(usage.memory for usage in each) for each in all_of]),
+        ("descriptors of all", [sum(usage.descriptors for usage in each) for each in all_of]),
+        ("processes", [len(each) for each in all_of]),
     ):
-        medians = [statistics.median(sixth) for sixth in _sixths(values)]
-        print(f"{name}: {', '.join(f'{median:.0f}' for median in medians)} by sixths, at most {max(values):.0f}")
-    memory_of, descriptors_of = (
-        (sum(begin for begin, _ in pairs), sum(end for _, end in pairs)) for pairs in ones.values()
-    )
-    return memory_of, descriptors_of
+        shown = ", ".join(f"{statistics.median(sixth):.0f}" for sixth in _sixths(values))
+        print(f"{name}: {shown} by sixths, at most {max(values):.0f}")
+    return _of_one(memory), _of_one(descriptors)
+
+
+def _by_kind(looks: Sequence[Look], what: Callable[[Usage], float]) -> dict[str, list[float]]:
+    """Medians of one process by sixths, the server first; NaN where there was none of the kind."""
+    kinds = sorted({kind for look in looks for kind in look}, key=lambda kind: (kind != SERVER, kind))
+    return {
+        kind: [
+            statistics.median([what(usage) for look in sixth for usage in look.get(kind, ())] or [math.nan])
+            for sixth in _sixths(looks)
+        ]
+        for kind in kinds
+    }
+
+
+def _of_one(medians: dict[str, list[float]]) -> tuple[float, float]:
+    """The second sixth and the last, summed over the kinds that were there in both."""
+    both = [(each[1], each[-1]) for each in medians.values() if not math.isnan(each[1] + each[-1])]
+    return sum(begin for begin, _ in both), sum(end for _, end in both)
 
 
 def _sixths(values: Sequence[Value]) -> list[Sequence[Value]]:

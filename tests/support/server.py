@@ -118,6 +118,7 @@ class RunningServer:
 
     def _started(self, log: IO[bytes]) -> subprocess.Popen[bytes] | Forked:
         serve = ["serve", "--role", self.role]
+        # Another host, another release's code and a library that is loaded first need a new program.
         if self.forks and self._host is None and self.code is None and "LD_PRELOAD" not in self.environment:
             return fork_parley(serve, self.environment, log.fileno(), log.fileno(), self._cores)
         prefix = [] if self._cores is None else ["taskset", "--cpu-list", ",".join(map(str, self._cores))]
