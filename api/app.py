@@ -85,6 +85,7 @@ from ingest import (
     account_export,
     analysis_job,
     calls,
+    freed_memory,
     import_media,
     reindex,
     retention,
@@ -240,10 +241,11 @@ def _routes(endpoint: McpEndpoint) -> list[BaseRoute]:
 
 def _add_sweeps(services: Services, statistics: Statistics) -> None:
     """The housekeeping. Each worker does all of it, for what one of them did the next finds done; who only answers
-    looks which index serves, and after its own disk."""
+    looks which index serves, and after its own disk and memory."""
     settings, house = services.settings, services.workshop
     house.jobs.add_sweep(reindex.sweep)
     house.jobs.add_sweep(house.blobs.sweep_uploads)  # of its own disk
+    house.jobs.add_sweep(freed_memory.give_back)
     if not house.jobs.takes:
         return
     sweeps: tuple[Callable[[], object], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import resource
@@ -24,6 +23,7 @@ from api.protocol import SWEEP_S, Bounds, bounded_protocol, sweep
 from api.proxies import trusted_proxies
 from api.services import Services
 from api.welcome import make_demo_link, say_welcome, say_working
+from ingest import freed_memory
 from ingest.roles import Role, check_role, work_of
 from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
@@ -32,7 +32,6 @@ from store.errors import ParleyError
 from store.settings import Settings
 from store.weights import ModelMissing
 
-_M_ARENA_MAX = -8  # of malloc.h
 _FILES_BESIDE_CONNECTIONS = 512
 _KEEP_ALIVE_S = 15
 """Longer than usual clients keep a connection for their next request (5 s): else one of them meets its end now and
@@ -84,13 +83,6 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def _bound_memory_arenas() -> None:
-    """glibc keeps an arena of its own for nearly every thread, and what one freed another does not get: two are enough
-    for threads that wait most of the time, and cost far less memory."""
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, 2)
-
-
 def _raise_file_limit(wanted: int) -> int:
     """Lets the process open as many files as it may; how many of `wanted` connections fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -111,7 +103,7 @@ def run_server(settings: Settings, role: Role = "all") -> int:
     """
     end_traces = traces.start(role)
     configure_logging(settings)
-    _bound_memory_arenas()
+    freed_memory.bound_arenas()
     settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         proxies = trusted_proxies(settings.trusted_proxies)

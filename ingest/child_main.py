@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import pickle
+import select
 import signal
 import socket
 import struct
@@ -14,8 +15,12 @@ import time
 import traceback
 from pathlib import Path
 
+from ingest import freed_memory
+
 _MOST_OF_NAME = 15
 """So many characters of a process' name the kernel keeps."""
+_REST_MS = 1000
+"""Who has waited so long for work is likely to wait longer."""
 _HEADER = struct.Struct("!Q")
 _READ_BYTES = 1024 * 1024
 
@@ -33,7 +38,11 @@ def serve_child(name: str, socket_number: int, memory_bytes: int, nice: int) -> 
     os.nice(nice)
     _limit_resources(memory_bytes)
     threading.Thread(target=_die_with_the_server, args=(connection,), daemon=True).start()
+    asked = select.poll()
+    asked.register(connection, select.POLLIN)
     while True:
+        if not asked.poll(_REST_MS):
+            freed_memory.give_back()
         request = receive(connection, None)
         if request is None:
             os._exit(0)
@@ -59,8 +68,6 @@ def _limit_resources(memory_bytes: int) -> None:
 
 def _die_with_the_server(connection: socket.socket) -> None:
     """Ends the child, and what it started, when the server's end of the socket closes, even in the middle of work."""
-    import select
-
     poll = select.poll()
     poll.register(connection, select.POLLHUP | getattr(select, "POLLRDHUP", 0))
     poll.poll()

@@ -16,6 +16,9 @@ from pathlib import Path
 
 from store.errors import InvalidRequest
 
+SMALL_BYTES = 64 * 1024
+_held: list[bytearray] = []
+
 
 class Unpicklable(Exception):
     def __init__(self, first: str, second: str) -> None:
@@ -25,6 +28,13 @@ class Unpicklable(Exception):
 
 def add(first: int, second: int) -> int:
     return first + second
+
+
+def hold(mib: int) -> int:
+    """Keeps the last of many small pieces of memory, which keeps glibc from giving the others back; MiB in all."""
+    pieces = [bytearray(SMALL_BYTES) for _ in range(mib * 1024 * 1024 // SMALL_BYTES)]
+    _held.append(pieces.pop())
+    return mib
 
 
 def pid() -> int:

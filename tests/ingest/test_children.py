@@ -57,6 +57,23 @@ def test_large_arguments_and_results_pass_unharmed(pool: ChildPool) -> None:
     assert pool.run(child_work.echo, data) == data
 
 
+def test_a_child_at_rest_gives_back_what_it_freed(pool: ChildPool) -> None:
+    before = resident_mib(pool.run(child_work.pid))
+    pool.run(child_work.hold, 200)
+    (child,) = pool.child_pids
+    assert resident_mib(child) > before + 150, "it is given back unasked, and the test shows nothing"
+    deadline = time.monotonic() + WAIT_S
+    while resident_mib(child) > before + 20:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert pool.run(child_work.pid) == child
+
+
+def resident_mib(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return int(next(line for line in rollup if line.startswith("Rss:")).split()[1]) // 1024
+
+
 def test_all_places_work_at_the_same_time_and_no_more(
     pool: ChildPool, threads: ThreadPoolExecutor, tmp_path: Path
 ) -> None:
