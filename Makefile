@@ -37,7 +37,7 @@ test: ## runs every test
 	@$(BIN)/parley models pull --quiet all-minilm-l6-v2 ssd-mobilenet-v2-coco || true
 	@scripts/install-mcp-tools || echo "The MCP tools of npm are missing: the tests that need them are skipped."
 	@scripts/install-linters || echo "The linters of what is deployed are missing: the tests that need them are skipped."
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --timeout 600 --timeout-method thread
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --timeout 600 --timeout-method thread
 
 check: ## format, lint, types, import layers, OpenAPI drift, web part
 	@scripts/set-up dev
