@@ -30,11 +30,10 @@ def add(first: int, second: int) -> int:
     return first + second
 
 
-def hold(mib: int) -> int:
-    """Keeps the last of many small pieces of memory, which keeps glibc from giving the others back; MiB in all."""
+def hold_last(mib: int) -> None:
+    """Of so much memory, in small pieces, keeps the last, which keeps glibc from giving the others back."""
     pieces = [bytearray(SMALL_BYTES) for _ in range(mib * 1024 * 1024 // SMALL_BYTES)]
     _held.append(pieces.pop())
-    return mib
 
 
 def pid() -> int:

@@ -26,6 +26,7 @@ from ingest.children import (
 from store.errors import InvalidRequest
 from tests.ingest import child_work
 from tests.ingest.conftest import WAIT_S, wait_for_end
+from tests.support.held import held
 
 ROOT = Path(__file__).parents[2]
 MIB = 1024 * 1024
@@ -58,20 +59,15 @@ def test_large_arguments_and_results_pass_unharmed(pool: ChildPool) -> None:
 
 
 def test_a_child_at_rest_gives_back_what_it_freed(pool: ChildPool) -> None:
-    before = resident_mib(pool.run(child_work.pid))
-    pool.run(child_work.hold, 200)
+    before = held(pool.run(child_work.pid)).memory_mb
+    pool.run(child_work.hold_last, 200)
     (child,) = pool.child_pids
-    assert resident_mib(child) > before + 150, "it is given back unasked, and the test shows nothing"
+    assert held(child).memory_mb > before + 150, "it is given back unasked, and the test shows nothing"
     deadline = time.monotonic() + WAIT_S
-    while resident_mib(child) > before + 20:
+    while held(child).memory_mb > before + 20:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert pool.run(child_work.pid) == child
-
-
-def resident_mib(pid: int) -> int:
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return int(next(line for line in rollup if line.startswith("Rss:")).split()[1]) // 1024
 
 
 def test_all_places_work_at_the_same_time_and_no_more(
@@ -285,6 +281,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from ingest.children import ChildPool
 from tests.ingest import child_work
 from tests.ingest.conftest import WAIT_S, wait_for_end
+from tests.support.held import held
 ChildPool("test", 1, 600.0).run(getattr(child_work, sys.argv[1]), sys.argv[2])
 """
 
