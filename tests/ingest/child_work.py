@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from store.errors import InvalidRequest
+from tests.support.held import held
 
 SMALL_BYTES = 64 * 1024
 _held: list[bytearray] = []
@@ -30,10 +31,13 @@ def add(first: int, second: int) -> int:
     return first + second
 
 
-def hold_last(mib: int) -> None:
-    """Of so much memory, in small pieces, keeps the last, which keeps glibc from giving the others back."""
+def hold_last(mib: int) -> float:
+    """Of so much memory, in small pieces, keeps the last, which keeps glibc from giving the others back; the memory in
+    MB that this child has then."""
     pieces = [bytearray(SMALL_BYTES) for _ in range(mib * 1024 * 1024 // SMALL_BYTES)]
     _held.append(pieces.pop())
+    pieces.clear()
+    return held().memory_mb
 
 
 def pid() -> int:
