@@ -16,7 +16,7 @@ RUN apt-get update -qq \
 COPY scripts/install-wheel constraints.txt /tmp/
 COPY --from=wheel /wheel /tmp/wheel
 RUN /tmp/install-wheel /opt/parley /tmp/wheel && rm -rf /tmp/wheel /root/.cache
-RUN useradd --create-home --uid 10001 parley && install -d -o parley -g parley /data /data/cache
+RUN useradd --create-home --uid 10001 parley && install -d -o parley -g parley /data /data/cache /backups
 # By number, so that an orchestrator can see that it is not root.
 USER 10001
 ENV PATH=/opt/parley/bin:$PATH \

@@ -13,13 +13,17 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken
 
 from store.clocks import CLOCK
-from store.files import kept_bytes
+from store.errors import InvalidRequest
+from store.files import SECRET_FILE, kept_bytes
 from store.settings import Settings
 
 CLIENT_PREFIX = "sk_live_"
 INTEGRATION_PREFIX = "int_live_"
 WIDGET_PREFIX = "wk_"
 _SHOWN_CHARACTERS = 6
+_SECRET_BYTES = 32
+_ITSELF = "base64:"
+"""What follows is the secret key itself, as such a file has it; another text is a password that it is derived from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Keyring:
     """Makes and finds keys, encrypts what must be read again, and signs short-lived tokens."""
 
     def __init__(self, secret_key: bytes) -> None:
-        assert len(secret_key) >= 32, "the secret key has at least 32 bytes"
+        assert len(secret_key) >= _SECRET_BYTES, f"the secret key has at least {_SECRET_BYTES} bytes"
         self._pepper = _derive(secret_key, b"api keys")
         self._token_key = _derive(secret_key, b"tokens")
         self.installation_id = _derive(secret_key, b"installation").hex()[:12]
@@ -45,11 +49,22 @@ class Keyring:
 
     @classmethod
     def of(cls, settings: Settings) -> Keyring:
-        """The keyring of this installation; makes its secret key at first use."""
+        """The keyring of this installation; makes its secret key at first use. Raises InvalidRequest where the setting
+        says that it is the key itself, and is none."""
         given = settings.secret_key.get_secret_value()
-        return cls(
-            hashlib.sha256(given.encode()).digest() if given else kept_bytes(settings.data_dir / "secret.key", 32)
-        )
+        if not given:
+            return cls(kept_bytes(settings.data_dir / SECRET_FILE, _SECRET_BYTES))
+        if not given.startswith(_ITSELF):
+            return cls(hashlib.sha256(given.encode()).digest())
+        try:
+            secret = base64.b64decode(given.removeprefix(_ITSELF), validate=True)
+        except ValueError:
+            secret = b""
+        if len(secret) < _SECRET_BYTES:
+            raise InvalidRequest(
+                f"PARLEY_SECRET_KEY: {_ITSELF} is followed by {_SECRET_BYTES} bytes or more in base64."
+            )
+        return cls(secret)
 
     def hash(self, key: str) -> str:
         """What a key is found by: hex HMAC-SHA256 under the pepper."""

@@ -1,4 +1,4 @@
-"""Mail to people of the cabinet: over SMTP, or into the server's log where no mail server is set up."""
+"""Mail to people of the cabinet: over SMTP, or into the log of a server that only its own machine reaches."""
 
 from __future__ import annotations
 
@@ -31,10 +31,14 @@ class Letter:
 def send(settings: Settings, letter: Letter) -> None:
     """Hands a letter over to the mail server. Raises UpstreamFailed mail_failed.
 
-    Without a mail server the link is written into the log, for whoever tries Parley out: who reads a server's log owns
-    the server.
+    Without a mail server the link is written into the log of whoever tries Parley out on a machine of their own; where
+    others reach it, its log may go to more people than its links are for.
     """
     if not settings.smtp_host:
+        if not settings.is_at_home:
+            log.error("a mail could not be sent: no mail server is set up (PARLEY_SMTP_HOST)")
+            meters.LETTERS.labels("failed").inc()
+            raise UpstreamFailed("No mail server is set up.", code="mail_failed")
         log.warning("no mail server is set up, so here is the link", to=letter.to, link=letter.link)
         return
     try:

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 
+from accounts.installation import refuse_other_secret
 from accounts.keys import Keyring
 from rag.index_places import open_place
 from store import backup_outcomes, backups, index_work, migrate
@@ -20,6 +21,7 @@ from store.backups import Manifest
 from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from store.files import SECRET_FILE
 from store.heartbeats import is_one_alive
 from store.job_records import JobRecords, jobs_apart
 from store.settings import Settings
@@ -40,16 +42,18 @@ _OWN = (
 
 def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
     """A row that tells what was copied; `missing`: blobs that were replaced too quickly to be. Raises InvalidRequest
-    where the path is taken."""
+    where the path is taken, or the secret key is not the database's."""
     database = Database(settings)
     try:
         schema = migrate.current_revision(database)
         if schema is None:
             raise NotFound(f"There is no database to back up: {database.shown_url}")
+        keyring = Keyring.of(settings)
+        with database.read() as connection:
+            refuse_other_secret(connection, keyring)
         outcome: backup_outcomes.Outcome = "error"
         try:
             with backups.open_target(path) as target:
-                keyring = Keyring.of(settings)
                 manifest, missing = backups.back_up(
                     settings, database, target, schema=schema, installation_id=keyring.installation_id
                 )
@@ -123,7 +127,7 @@ def _check_fits(settings: Settings, database: Database, manifest: Manifest, stag
     if not migrate.is_known(manifest.schema):
         raise InvalidRequest("The backup was made by a newer Parley: restore it with that one.")
     given = settings.secret_key.get_secret_value()
-    secret = staged / backups.SECRET
+    secret = staged / SECRET_FILE
     if given:
         keyring = Keyring.of(settings)
     elif secret.is_file():
@@ -131,7 +135,10 @@ def _check_fits(settings: Settings, database: Database, manifest: Manifest, stag
     else:
         raise InvalidRequest("The backup's secret key came from PARLEY_SECRET_KEY: set it to the same value.")
     if keyring.installation_id != manifest.installation_id:
-        raise InvalidRequest("PARLEY_SECRET_KEY is not the backup's: no key of its accounts would be known any more.")
+        raise InvalidRequest(
+            "PARLEY_SECRET_KEY is not the backup's: no key of its accounts would be known any more. That of one with a "
+            "secret.key inside is `base64:` and its content in base64."
+        )
     open_place(settings.model_copy(update={"data_dir": staged})).names()  # a Qdrant that does not answer
 
 
@@ -171,8 +178,8 @@ def _what_is_there(settings: Settings, database: Database, jobs: JobRecords | No
     """Raises Unavailable where a database does not answer."""
     if jobs is not None and jobs.are_there():
         return "A database with jobs (PARLEY_JOBS_DATABASE_URL)"
-    if (settings.data_dir / backups.SECRET).exists():
-        return str(settings.data_dir / backups.SECRET)
+    if (settings.data_dir / SECRET_FILE).exists():
+        return str(settings.data_dir / SECRET_FILE)
     if next(Blobs(settings).list_all(), None) is not None:
         return "A blob store with blobs in it"
     return database.shown_url if backups.has_tables(database) else None

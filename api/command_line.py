@@ -66,8 +66,8 @@ def migrate(
 ) -> None:
     """Brings the database up to date. Servers of the release before go on meanwhile. Leaves a newer release's schema as
     it is; exit status 1 where this release does not work with it."""
-    from api.logging import configure_logging
     from store.database import Database
+    from store.logging import configure_logging
     from store.migrate import migrate as run_migrations
     from store.migrate import newer, pending
 

@@ -34,13 +34,18 @@ def register(app: typer.Typer) -> None:
 
 @contextmanager
 def open_accounts(settings: Settings | None = None) -> Iterator[tuple[Connection, Keyring]]:
-    """One write transaction over the database of the settings, which must be up to date."""
+    """One write transaction over the database of the settings, which must be up to date and made under its secret
+    key."""
+    from accounts.installation import check_secret
     from accounts.keys import Keyring
     from store.migrate import open_current
 
     settings = settings or load_settings()
-    with open_current(settings) as database, database.write() as connection:
-        yield connection, Keyring.of(settings)
+    keyring = Keyring.of(settings)
+    with open_current(settings) as database:
+        check_secret(database, keyring)
+        with database.write() as connection:
+            yield connection, keyring
 
 
 def require_tenant(connection: Connection, name: str) -> Tenant:
@@ -241,3 +246,16 @@ def revoke_key(
             raise NotFound(f"no key {key_id!r}")
         row = _key_row(clients.revoke_key(tenant.id, connection, known))
     print_rows([row], as_json, single=True)
+
+
+@key_app.command("reset-secret")
+def reset_secret() -> None:
+    """Begins anew with the secret key that is set, where the one before is lost: every API key is dead, make new ones
+    (`parley key create`); cameras want their addresses again, and an index on a Qdrant server is filled anew."""
+    from accounts import installation
+    from accounts.keys import Keyring
+    from store.migrate import open_current
+
+    settings = load_settings()
+    with open_current(settings) as database, database.write() as connection:
+        installation.take_over(connection, Keyring.of(settings))

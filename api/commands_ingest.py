@@ -9,7 +9,6 @@ from typing import Any
 
 from api.commands_accounts import require_tenant
 from api.commands_imports import Exports
-from api.logging import configure_logging
 from ingest import announced_blobs, calls
 from ingest.call_charges import believable_ms
 from ingest.children import ChildError, ChildPool
@@ -21,6 +20,7 @@ from store.blobs import Blobs
 from store.database import Database, now
 from store.errors import NotFound, NotPermitted
 from store.ids import new_id, parse_id
+from store.logging import configure_logging
 from store.migrate import open_current
 from store.settings import Settings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
 from contextlib import closing
@@ -10,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from accounts.installation import refuse_other_secret
+from accounts.keys import Keyring
 from api.console import JsonOption, print_rows
 from ingest.index_state import write_progress
 from rag.embedding import EmbedderSpec, choose_embedder
@@ -20,12 +23,13 @@ from store import index_work, moved_accounts, moves
 from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict
+from store.files import SECRET_FILE
 from store.heartbeats import heard_since, live_workers
 from store.job_records import jobs_apart
 from store.settings import Settings, load_settings
 from store.weights import ModelMissing
 
-_KEPT_FILES = ("secret.key", "demo.json")
+_KEPT_FILES = (SECRET_FILE, "demo.json")
 
 
 def register(app: typer.Typer) -> None:
@@ -80,6 +84,7 @@ def _moved(
         if live_workers(connection, fresh_for_s=source.takeover_after_s):
             raise Conflict("A server is at work: stop it first.", code="server_runs")
         before = heard_since(connection)
+        refuse_other_secret(connection, Keyring.of(source))
     _check_keys(source, target)
     spec = _model(target)
     carried = moved_accounts.carried(source.data_dir, target.data_dir)
@@ -185,6 +190,12 @@ def _next_steps(target: Settings, *, blobs_moved: bool, index_moved: bool, was_p
     settings += ["PARLEY_DATABASE_DIRECT_URL=  (what it was is the old database's)"] if was_pooled else []
     settings += [f"PARLEY_BLOB_URL={target.blob_url}"] if blobs_moved else []
     settings += [f"PARLEY_QDRANT_URL={target.qdrant_url}"] if target.qdrant_url else []
+    file = target.data_dir / SECRET_FILE
+    if target.secret_key.get_secret_value():
+        key = "PARLEY_SECRET_KEY is the same as here, for each process."
+    else:
+        key = f"Each further machine's data dir wants a copy of {file}, or all of them PARLEY_SECRET_KEY:\n"
+        key += f'  echo "PARLEY_SECRET_KEY=base64:$(base64 -w0 {shlex.quote(str(file))})"'
     shown = "\n".join(f"  {line}" for line in settings) or "  (nothing: all of it lies in the data dir)"
     index = (
         "The index went along: nothing is embedded again."
@@ -193,7 +204,5 @@ def _next_steps(target: Settings, *, blobs_moved: bool, index_moved: bool, was_p
         "`parley doctor` shows how far it is."
     )
     return (
-        f"\nEverything is there. Start the servers with\n{shown}\n"
-        f"  PARLEY_DATA_DIR={target.data_dir}\n"
-        f"Each further machine's data dir wants a copy of secret.key. {index}\n"
+        f"\nEverything is there. Start the servers with\n{shown}\n  PARLEY_DATA_DIR={target.data_dir}\n{index}\n{key}\n"
     )

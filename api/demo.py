@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo
 import httpx2
 
 from accounts import clients, ledger, partners
+from accounts.installation import check_secret
 from accounts.keys import INTEGRATION_PREFIX, Keyring
 from api.demo_camera import show_parcels
 from api.progress import Progress
@@ -117,6 +118,8 @@ def _write(file: Path, values: dict[str, Any]) -> None:
 def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, Any]) -> DemoAccount:
     """The demo's account with keys that work: those of demo.json, new ones where they are lost."""
     keyring = Keyring.of(settings)
+    with open_current(settings) as database:
+        check_secret(database, keyring)
     with open_current(settings) as database, database.write() as connection:
         secret = _integration_secret(connection, keyring, str(known.get("integration_secret", "")))
         integration = partners.require_integration(connection, INTEGRATION_NAME)

@@ -45,8 +45,11 @@ def examine(settings: Settings) -> list[Finding]:
 
 
 def _database(settings: Settings) -> tuple[bool, str]:
+    from accounts.installation import refuse_other_secret
+    from accounts.keys import Keyring
     from store import migrate
     from store.database import Database
+    from store.errors import InvalidRequest
 
     database = Database(settings)
     try:
@@ -55,6 +58,11 @@ def _database(settings: Settings) -> tuple[bool, str]:
             return False, f"{shown}: {says}"
         if says := migrate.newer(database):
             return True, f"{shown}: {says} Its schema works with this one too."
+        try:
+            with database.read() as connection:
+                refuse_other_secret(connection, Keyring.of(settings))
+        except InvalidRequest as error:
+            return False, f"{shown}: {error}"
         if late := migrate.missing_indexes(database):
             return False, f"{shown} lacks indexes ({len(late)}), so searches are slow: run `parley migrate`"
         most, wanted = database.most_connections(), settings.database_pool + settings.jobs_database_pool

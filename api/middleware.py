@@ -29,7 +29,7 @@ QUIET_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 REQUESTS = Counter("parley_http_requests_total", "Answered requests.", ["method", "route", "status"])
 SECONDS = Histogram(
     "parley_http_request_seconds",
-    "Time from a request's arrival to the end of its answer.",
+    "Time from a request's arrival to the beginning of its answer: the rest of a download is its reader's.",
     ["method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
@@ -58,18 +58,19 @@ class RequestLog:
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
         status = 0
+        answered_s: float | None = None
+        began = time.perf_counter()
 
         async def send_with_id(message: Message) -> None:
-            nonlocal status
+            nonlocal status, answered_s
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, answered_s = message["status"], time.perf_counter() - began
                 headers = message.setdefault("headers", [])
                 headers.append((b"x-request-id", request_id.encode()))
                 if (window := state.get("rate_window")) is not None:
                     headers.extend(limit_headers(window))
             await send(message)
 
-        began = time.perf_counter()
         with structlog.contextvars.bound_contextvars(request_id=request_id), _traced(scope) as span:
             try:
                 await self.app(scope, receive, send_with_id)
@@ -86,17 +87,18 @@ class RequestLog:
                 if status == 0:
                     await error_response(InternalError("unforeseen"), scope["path"])(scope, receive, send_with_id)
             finally:
-                self._account(scope, status, time.perf_counter() - began)
+                whole_s = time.perf_counter() - began
+                self._account(scope, status, whole_s if answered_s is None else answered_s, whole_s)
                 if span is not None:
                     _tell(span, scope, status)
 
-    def _account(self, scope: Scope, status: int, seconds: float) -> None:
+    def _account(self, scope: Scope, status: int, answered_s: float, whole_s: float) -> None:
         route = _route(scope)
         method = scope["method"] if scope.get("route") else "unmatched"
         REQUESTS.labels(method, route, str(status)).inc()
-        SECONDS.labels(method, route).observe(seconds)
+        SECONDS.labels(method, route).observe(answered_s)
         if scope["path"] not in QUIET_PATHS:
-            log.info("request", method=scope["method"], route=route, status=status, ms=round(seconds * 1000, 1))
+            log.info("request", method=scope["method"], route=route, status=status, ms=round(whole_s * 1000, 1))
 
 
 def _route(scope: Scope) -> str:

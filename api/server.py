@@ -18,7 +18,6 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 
 from api.app import create_app
-from api.logging import configure_logging
 from api.protocol import SWEEP_S, Bounds, bounded_protocol, sweep
 from api.proxies import trusted_proxies
 from api.services import Services
@@ -29,6 +28,7 @@ from ingest.workshop import open_workshop
 from rag.index import IndexLocked, IndexMismatch
 from store import traces
 from store.errors import ParleyError
+from store.logging import configure_logging
 from store.settings import Settings
 from store.weights import ModelMissing
 

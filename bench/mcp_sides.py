@@ -26,7 +26,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from accounts.keys import Keyring
 from api import mcp
 from api.hosts import Hosts, bases_of
-from api.logging import configure_logging
 from api.middleware import Places, RequestLog
 from mcp_server.endpoint import McpEndpoint
 from mcp_server.protocol import Admitted
@@ -36,6 +35,7 @@ from mcp_server.threads import Threads
 from mcp_server.tools import catalogue, communication_card, make_registry
 from mcp_server.tools.shapes import Cursor, Id, Limit
 from store.database import Database
+from store.logging import configure_logging
 from store.settings import Settings
 
 

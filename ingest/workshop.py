@@ -17,6 +17,8 @@ import numpy as np
 import structlog
 
 from accounts import webhooks
+from accounts.installation import check_secret
+from accounts.keys import Keyring
 from ingest.children import ChildDied, ChildPool, PoolClosed
 from ingest.speech import recognise
 from rag import embedding
@@ -207,7 +209,8 @@ def workshop() -> Workshop:
 def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Workshop:
     """Opens everything; `takes` tells which work this process does.
 
-    Raises Unavailable for a database that this release cannot work with, rag.index.IndexLocked where another process
+    Raises Unavailable for a database that this release cannot work with, InvalidRequest for one that belongs to another
+    secret key, rag.index.IndexLocked where another process
     owns the embedded index, store.weights.ModelMissing for a model that the settings name and that is not installed.
     """
     global _opened
@@ -216,6 +219,7 @@ def open_workshop(settings: Settings, *, takes: Collection[Work] = WORK) -> Work
         raise Unavailable(says)
     if says := migrate.newer(database):
         log.warning("a release before the database's", says=says)
+    check_secret(database, Keyring.of(settings))
     pools = _open_pools(settings)
     spec = embedding.choose_embedder(settings)
     if spec is None:

@@ -29,6 +29,7 @@ from store.blobs import BlobMissing, Blobs, check_key
 from store.camera_events import camera_events
 from store.database import Connection, Database, now
 from store.errors import InvalidRequest
+from store.files import SECRET_FILE
 from store.knowledge import documents
 from store.media import media
 from store.settings import Settings
@@ -37,8 +38,7 @@ from store.transcriptions import transcription_tasks
 FORMAT = 1
 MANIFEST = "manifest.json"
 SQLITE, DUMP = "database.sqlite3", "database.dump"
-SECRET = "secret.key"  # noqa: S105 - the name of a file
-OTHERS = (SECRET, "demo.json")
+OTHERS = (SECRET_FILE, "demo.json")
 _BLOBS = "blobs/"
 _PIECE_BYTES = 1024 * 1024
 _ROWS_AT_ONCE = 10_000

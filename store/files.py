@@ -6,6 +6,9 @@ import os
 import secrets
 from pathlib import Path
 
+SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
+"""In the data dir: what keys are found by and secrets are encrypted under, where no setting gives it."""
+
 
 def kept_bytes(path: Path, size: int) -> bytes:
     """The file's content: random bytes that the first process to ask made. Readable by the owner alone, and there

@@ -89,6 +89,38 @@ for _reason in ("away", "no_room"):
     BLOBS_FAILED.labels(_reason)
 for _outcome in ("success", "late", "error"):
     RERANKED.labels(_outcome)
+CAMERAS, DETECTOR = (CHILDREN_FAILED.labels(_pool) for _pool in ("cameras", "detector"))
+
+
+_TOLD = {"blobs": BLOBS_FAILED, "children": CHILDREN_FAILED}
+
+News = list[tuple[str, list[str], float]]
+"""What was counted lately: the counter, its labels' values, how much."""
+
+
+class Untold:
+    """What this process counts for another to add to its own: of the one that watches cameras nobody asks metrics."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, tuple[str, ...]], float] = {}
+
+    def news(self) -> News:
+        """What came since this was last asked."""
+        found: News = []
+        for name, counter in _TOLD.items():
+            (family,) = counter.collect()
+            for sample in family.samples:
+                labels = tuple(sample.labels.values())
+                more = sample.value - self._told.get((name, labels), 0.0)
+                if sample.name.endswith("_total") and more > 0:
+                    self._told[name, labels] = sample.value
+                    found.append((name, list(labels), more))
+        return found
+
+
+def add(news: News) -> None:
+    for name, labels, more in news:
+        _TOLD[name].labels(*labels).inc(more)
 
 
 READ_WAIT, WRITE_WAIT = (DATABASE_WAIT.labels(_access) for _access in ("read", "write"))

@@ -54,6 +54,7 @@ def import_tables() -> None:
         figures,
         idempotency,
         index_work,
+        installation,
         integrations,
         jobs,
         kb_spaces,

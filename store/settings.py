@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, get_args
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -76,7 +77,9 @@ class Settings(BaseSettings):
     port: int = Field(8080, ge=0, le=65535, description="Port that `parley serve` listens on.")
     trusted_proxies: CommaSeparated = Field((), description="Networks whose forwarded address counts, comma-separated.")
     secret_key: SecretStr = Field(
-        SecretStr(""), description="Pepper of keys and signer of tokens. Empty: made once and kept in the data dir."
+        SecretStr(""),
+        description="Pepper of keys and signer of tokens: a long text, or `base64:` and the content of a "
+        "`secret.key`. Empty: made once and kept in that file of the data dir.",
     )
 
     speech_host: str = Field("", description="A host name that serves the Speech API alone, at its root.")
@@ -149,7 +152,7 @@ class Settings(BaseSettings):
     smtp_host: str = Field(
         "",
         description="The mail server that sends sign-in links and invitations. Empty: links are written into the "
-        "server's log, which is for trying Parley out.",
+        "server's log, for trying Parley out, and nowhere where `PARLEY_PUBLIC_URL` is not of this machine alone.",
     )
     smtp_port: int = Field(0, ge=0, le=65535, description="Its port. 0: 587, and 465 with `tls`.")
     smtp_security: Literal["starttls", "tls", "none"] = Field(
@@ -318,6 +321,12 @@ class Settings(BaseSettings):
     @cached_property
     def effective_public_url(self) -> str:
         return (self.public_url or f"http://127.0.0.1:{self.port}").rstrip("/")
+
+    @cached_property
+    def is_at_home(self) -> bool:
+        """Whether its links are for people at this machine alone."""
+        name = urlsplit(self.effective_public_url).hostname or ""
+        return name in ("localhost", "::1") or name.startswith("127.")
 
     @cached_property
     def effective_cabinet_url(self) -> str:

@@ -33,6 +33,7 @@ from ingest.vision.network_files import NetworkUnusable
 from ingest.vision.network_runtimes import Runtime
 from ingest.vision.networks import Description
 from ingest.vision.yolo import Boxes, Floats, Pixels
+from store import meters
 
 log = structlog.get_logger(__name__)
 
@@ -359,6 +360,7 @@ class Detector:
             self._end(calls, DetectorClosed(_CLOSED) if self._closed else DetectorDied(message))
         if not self._closed:
             log.warning("a detector's child was lost", reason=message, calls=len(calls))
+            meters.DETECTOR.inc()
 
     def _end(self, calls: list[_Call], error: Exception | None) -> None:
         """Needs the lock."""

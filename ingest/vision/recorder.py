@@ -4,7 +4,8 @@ their pictures before that, so that no event ever points at a picture that is no
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -26,6 +27,7 @@ from store.camera_traffic import Heat
 from store.camera_visitors import VisitorLooks
 from store.database import Connection, Database
 from store.deliveries import Delivery
+from store.errors import ParleyError
 from store.ids import new_id
 
 log = structlog.get_logger(__name__)
@@ -80,7 +82,8 @@ class Sums:
 @dataclass(frozen=True, slots=True)
 class Found:
     """A finding with the picture that shows it: height x width x 3, RGB, or a file of that. `subject` tells it from all
-    others of its type in the stream. `width`, `height` of the frame, in whose pixels the box is."""
+    others of its type in the stream. `width`, `height` of the frame, in whose pixels the box is. `event_id` is that of
+    its event, however often it is tried to write it."""
 
     finding: Finding
     subject: str
@@ -88,6 +91,7 @@ class Found:
     seen_at: datetime
     width: int
     height: int
+    event_id: str = field(default_factory=new_id)
 
 
 class Recorder:
@@ -109,23 +113,22 @@ class Recorder:
         looks: Sequence[VisitorLooks] = (),
         progress: bytes | None = None,
     ) -> list[str | None]:
-        """Findings as events, whose ids it gives, None for one that was recorded before; visitors, and what is new of
-        their looks; and `progress`, by which whoever goes on knows that all of it was told. All or nothing. Raises
-        LeaseLost, and what the stores raise."""
-        pictures: list[tuple[str, str]] = []  # event, key
+        """Findings as events, whose ids it gives, None for one that was recorded before as another; visitors, and what
+        is new of their looks; and `progress`, by which whoever goes on knows that all of it was told. All or nothing.
+        Raises LeaseLost, and what the stores raise."""
+        pictures = [(found.event_id, _picture_key(stream, found.event_id)) for found in findings]
         written: list[str | None] = []
         deliveries: list[Delivery | None] = []
-        is_written = False
         try:
-            for found in findings:
-                event_id = new_id()
-                pictures.append((event_id, self._keep_picture(stream, event_id, found.image)))
+            for found, (_, key) in zip(findings, pictures, strict=True):
+                self._blobs.put(key, found.image if isinstance(found.image, bytes) else as_jpeg(found.image))
             with self._database.write() as connection:
                 # Where its webhooks go may have been changed since the worker read it.
                 held = self._hold(connection, stream)
                 for found, (event_id, key) in zip(findings, pictures, strict=True):
-                    is_new = self._add(connection, stream, found, event_id, key)
-                    written.append(event_id if is_new else None)
+                    is_new = self._add(connection, stream, found, key)
+                    is_there = is_new or camera_events.get(stream.tenant_id, connection, event_id) is not None
+                    written.append(event_id if is_there else None)
                     deliveries.append(self._emit(connection, held, event_id) if is_new else None)
                 for at, visitor in visitors:
                     camera_traffic.add_visitor(stream.tenant_id, connection, stream.id, hour_of(at), visitor)
@@ -133,11 +136,11 @@ class Recorder:
                     camera_visitors.put(stream.tenant_id, connection, stream.id, looks)
                 if progress is not None:
                     camera_streams.note_progress(stream.tenant_id, connection, stream.id, progress)
-            is_written = True
-        finally:
-            for event_id, key in pictures:
-                if not is_written or event_id not in written:
-                    self._blobs.delete(key)
+        # Whatever it was: with no event that has them, the pictures go.
+        except BaseException:
+            self._delete_unnamed(stream, pictures)
+            raise
+        self._delete(key for event_id, key in pictures if event_id not in written)
         for delivery in deliveries:
             if delivery is not None:
                 self._on_delivery(delivery)
@@ -153,14 +156,14 @@ class Recorder:
         return Visitors(day, known=known, count=count)
 
     @staticmethod
-    def _add(connection: Connection, stream: Stream, found: Found, event_id: str, key: str) -> bool:
+    def _add(connection: Connection, stream: Stream, found: Found, key: str) -> bool:
         """False where it is there already."""
         finding = found.finding
         is_new = camera_events.add(
             stream.tenant_id,
             connection,
             stream.id,
-            event_id,
+            found.event_id,
             subject=found.subject,
             scenario=SCENARIOS[finding.type],
             kind=finding.type,
@@ -181,15 +184,13 @@ class Recorder:
             event = camera_events.get(stream.tenant_id, connection, event_id)
         if event is None:
             return
-        key = self._keep_picture(stream, new_id(), image)
-        is_there = False
+        key = _picture_key(stream, new_id())
+        self._blobs.put(key, as_jpeg(image))
         try:
             with self._database.write() as connection:
-                is_there = camera_events.set_snapshot(stream.tenant_id, connection, event_id, key)
+                camera_events.set_snapshot(stream.tenant_id, connection, event_id, key)
         finally:
-            gone = event.snapshot_key if is_there else key
-            if gone is not None:
-                self._blobs.delete(gone)
+            self._delete_unnamed(stream, [(event_id, key), (event_id, event.snapshot_key)])
 
     def keep_newest(self, stream: Stream, image: npt.NDArray[np.uint8]) -> None:
         """What the camera shows now, in place of the picture before. Raises LeaseLost, and what the stores raise."""
@@ -228,10 +229,19 @@ class Recorder:
             raise LeaseLost
         return held
 
-    def _keep_picture(self, stream: Stream, name: str, image: npt.NDArray[np.uint8] | bytes) -> str:
-        key = f"{camera_events.EVENT_PICTURES}/{stream.tenant_id}/{stream.id}/{name}.jpg"
-        self._blobs.put(key, image if isinstance(image, bytes) else as_jpeg(image))
-        return key
+    def _delete_unnamed(self, stream: Stream, pictures: Sequence[tuple[str, str | None]]) -> None:
+        """Deletes those whose events do not name them. A commit whose acknowledgement was lost on the way is a commit,
+        so the store is asked: where it does not answer nothing is deleted, since a picture too many is better than an
+        event without one."""
+        with suppress(ParleyError):
+            with self._database.read() as connection:
+                events = {name: camera_events.get(stream.tenant_id, connection, name) for name, _ in pictures}
+            named = {event.snapshot_key for event in events.values() if event is not None}
+            self._delete(key for _, key in pictures if key is not None and key not in named)
+
+    def _delete(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._blobs.delete(key)
 
     @staticmethod
     def _emit(connection: Connection, stream: Stream, event_id: str) -> Delivery | None:
@@ -246,6 +256,10 @@ class Recorder:
             url=stream.webhook_url,
             key_id=stream.key_id,
         )
+
+
+def _picture_key(stream: Stream, name: str) -> str:
+    return f"{camera_events.EVENT_PICTURES}/{stream.tenant_id}/{stream.id}/{name}.jpg"
 
 
 def newest_folder(tenant_id: str) -> str:

@@ -18,7 +18,7 @@ import structlog
 
 from accounts import ledger, webhooks
 from ingest.child_main import receive, send
-from store import camera_standing, camera_streams, deliveries
+from store import camera_standing, camera_streams, deliveries, meters
 from store.database import Database
 from store.errors import ParleyError
 from store.ids import new_id
@@ -94,6 +94,8 @@ class CameraSupervisor:
             deaths = 0 if time.monotonic() - began_s > _WELL_AFTER_S else deaths + 1
             pause_s = _PAUSES_S[min(deaths, len(_PAUSES_S) - 1)]
             log.warning("the process that watches cameras died, and is started again", pause_s=pause_s)
+            if self._process is None or self._process.returncode:  # else it ended by itself, for a new one
+                meters.CAMERAS.inc()
             self._end()
             self._woken.wait(pause_s)
         self._end()
@@ -150,6 +152,8 @@ class CameraSupervisor:
                 words = json.loads(told)
                 if "charged_micro" in words:
                     ledger.count_charge("vision", words["charged_micro"])
+                elif "news" in words:
+                    meters.add(words["news"])
                 else:
                     self._start_webhook(*words["delivery"])
         # Its sockets close before it can be seen to have ended.

@@ -8,11 +8,11 @@ closes.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -33,13 +33,14 @@ from ingest.vision.eyes import Eyes
 from ingest.vision.models import find_models, runtime_of
 from ingest.vision.recorder import Recorder
 from ingest.vision.watch import Tools, Watch
-from store import camera_standing, camera_streams
+from store import camera_standing, camera_streams, meters
 from store.blobs import Blobs
 from store.camera_standing import Tally
 from store.camera_streams import Scenario, Stream
 from store.database import Database
 from store.deliveries import Delivery
 from store.errors import ParleyError
+from store.logging import configure_logging
 from store.settings import Settings
 from store.signatures import Signatures
 
@@ -54,7 +55,7 @@ _SHRINK_AFTER_S, _GROW_AFTER_S, _LONGEST_WAIT_S = 15.0, 60.0, 3600.0
 
 class Worker:
     """`worker_id`: what its server knows it by, which frees its streams where it dies. `on_charge` is told how much, in
-    millionths of a rouble."""
+    millionths of a rouble, `on_news` what was counted."""
 
     def __init__(
         self,
@@ -63,9 +64,11 @@ class Worker:
         *,
         on_delivery: Callable[[Delivery], None],
         on_charge: Callable[[int], None],
+        on_news: Callable[[meters.News], None],
     ) -> None:
         self.id = worker_id
         self._on_charge = on_charge
+        self._on_news, self._untold = on_news, meters.Untold()
         self._settings = settings
         self._signatures = Signatures(settings)
         self._database = Database(settings)
@@ -101,6 +104,8 @@ class Worker:
                     self._turn()
                 except ParleyError as error:
                     log.warning("the leases of the streams were not renewed", error=str(error))
+                if news := self._untold.news():
+                    self._on_news(news)
                 stop.wait(max(0.1, self._lease_s / 5 - (time.monotonic() - began_s)))
         finally:
             self._end()
@@ -246,6 +251,10 @@ class Line:
         """The server has the figures that Prometheus reads."""
         self._tell({"charged_micro": amount_micro})
 
+    def tell_news(self, news: meters.News) -> None:
+        """As with charges."""
+        self._tell({"news": news})
+
     def _tell(self, words: dict[str, Any]) -> None:
         with self._telling, suppress(OSError):
             send(self._connection, json.dumps(words).encode())
@@ -267,15 +276,7 @@ def work(socket_number: int) -> None:
     worker_id: str
     settings: Settings
     worker_id, settings = pickle.loads(told)  # noqa: S301 - from the server that started this process
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    configure_logging(settings)
     # The streams' threads share the cores already.
     cv2.setNumThreads(1)
     threadpool_limits(limits=1, user_api="blas")
@@ -290,5 +291,9 @@ def work(socket_number: int) -> None:
         os._exit(1)
 
     threading.Thread(target=end_with_the_server, name="server's end", daemon=True).start()
-    Worker(worker_id, settings, on_delivery=line.tell_delivery, on_charge=line.tell_charge).run(stop)
+    worker = Worker(
+        worker_id, settings, on_delivery=line.tell_delivery, on_charge=line.tell_charge, on_news=line.tell_news
+    )
+    worker.run(stop)
+    logging.shutdown()
     os._exit(0)  # readers that hang in a camera are not waited for

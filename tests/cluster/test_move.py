@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,6 +153,14 @@ def test_everything_goes_and_comes_back(
         assert rows_of(moved(server, *arguments, "--json")) == rows
 
         values = {"database_url": database_url, "blob_url": bucket_url, "qdrant_url": qdrant.url}
+        # A further machine has the key by its setting alone.
+        secret = b64encode((server.data_dir / "secret.key").read_bytes()).decode()
+        further = RunningServer(tmp_path / "further", role="api", secret_key=f"base64:{secret}", **values)
+        try:
+            assert answers(further.start(), account, space) == before
+        finally:
+            further.close()
+        assert not (tmp_path / "further" / "secret.key").exists()
         other = RunningServer(there, sweep_s="0.5", **values)
         try:
             assert refills(server, other.settings) == []

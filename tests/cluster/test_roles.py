@@ -22,6 +22,7 @@ from tests.support.audio import call_clip
 from tests.support.calls import HOOK, RECORDING
 from tests.support.calls import receiver as receiver
 from tests.support.cluster import RULES, Cluster, running_cluster_of_processes
+from tests.support.forks import run_parley
 from tests.support.job_steps import JobSteps, Stage
 from tests.support.receiver import Receiver
 from tests.support.server import Account, RunningServer
@@ -73,6 +74,19 @@ def wait_for_note(server: RunningServer, words: str) -> None:
     while words not in notes_of(server):
         assert time.monotonic() < deadline, notes_of(server)
         time.sleep(0.2)
+
+
+def test_who_has_another_secret_key_is_let_in_nowhere(cluster: Cluster, api: RunningServer) -> None:
+    """It would look for an index of another name, and no webhook of its own would be signed."""
+    account = api.new_client("secret")
+    with pytest.raises(AssertionError, match="made under another secret key"):
+        cluster.start("worker", secret_key="another")
+    lost = cluster.prepare("api", secret_key="another")
+    for command in (["key", "create", account.tenant_id], ["backup", str(lost.data_dir / "b.tar")], ["doctor"]):
+        refused = run_parley(command, lost.environment)
+        assert refused.returncode == 1
+        assert "made under another secret key" in " ".join((refused.stdout + refused.stderr).split()), command
+    assert run_parley(["key", "list", account.tenant_id], api.environment).returncode == 0
 
 
 @pytest.mark.models

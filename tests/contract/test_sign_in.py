@@ -167,6 +167,23 @@ def test_without_a_mail_server_the_link_is_in_the_log(tmp_path: Path) -> None:
         server.close()
 
 
+def test_a_server_that_others_reach_writes_no_link_into_its_log(tmp_path: Path) -> None:
+    server = RunningServer(tmp_path, public_url="https://parley.example.com")
+    try:
+        account = new_account(server.start())
+        email = email_of(account)
+        ask(server, email)
+        deadline = time.monotonic() + WAIT_S
+        while "no mail server is set up" not in server.log():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert "enter?code=" not in server.log()
+        assert email not in server.log()
+        assert 'parley_letters_total{outcome="failed"} 1.0' in httpx2.get(server.url + "/metrics").text
+    finally:
+        server.close()
+
+
 def test_a_link_works_once_however_many_press_the_button(server: RunningServer) -> None:
     account = new_account(server)
     code = mailed_code(account, email_of(account))

@@ -7,8 +7,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from accounts.keys import Keyring
 from api.backup import make_backup
-from store import migrate
+from store import installation, migrate
 from store.blobs import Blobs
 from store.database import Database
 from store.settings import Settings
@@ -29,6 +30,9 @@ def made_of(settings: Settings, schema: str, path: Path) -> Database:
     database = Database(settings)
     migrate.migrate(database, schema)
     fill(database)
+    with database.write() as connection:
+        if installation.is_known(connection):
+            installation.take_over(connection, Keyring.of(settings).installation_id)
     Blobs(settings).put("kept/audio/1", b"sound")
     make_backup(settings, path)
     return database

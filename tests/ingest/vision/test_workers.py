@@ -17,9 +17,11 @@ from ingest.vision.demo_camera import DemoCamera
 from ingest.vision.demo_pictures import FPS, belt
 from ingest.vision.supervisor import CameraSupervisor
 from store import camera_streams
+from store.camera_events import EVENT_PICTURES
 from store.errors import Unavailable
 from tests.support.camera_workers import assert_paid_once, camera_worker, own_worker, owners, server_with_cameras
 from tests.support.clips import write_codes
+from tests.support.metrics import counted
 from tests.support.rtsp import RtspServer, need_server, running_server
 from tests.support.server import Account, RunningServer
 
@@ -104,6 +106,24 @@ def test_a_killed_worker_s_streams_are_free_long_before_their_leases_end(
         assert owners(running) == {"nobody": 1}
         with running.database.read() as connection:
             assert camera_streams.count_by_status(connection) == {"reconnecting": 1}
+    finally:
+        running.close()
+
+
+def test_what_a_worker_counts_its_server_tells_of(tmp_path: Path, demo_camera: DemoCamera) -> None:
+    running = RunningServer(tmp_path / "data", camera_networks="127.0.0.0/8")
+    try:
+        in_the_way = running.data_dir / "blobs" / EVENT_PICTURES
+        in_the_way.parent.mkdir(parents=True)
+        in_the_way.write_bytes(b"no folder")
+        body = {"name": "Belt", "rtsp_url": demo_camera.url, "scenarios": ["barcode"]}
+        assert running.start().new_client("watched", balance_rub="10000").post(STREAMS, json=body).status_code == 201
+        wait_for(lambda: counted(running, "parley_blobs_failed_total", reason="away") > 0, running)
+        assert counted(running, "parley_children_failed_total", pool="cameras") == 0
+        worker = own_worker(running)
+        os.kill(worker, signal.SIGKILL)
+        wait_for(lambda: own_worker(running) not in (worker, 0), running)
+        assert counted(running, "parley_children_failed_total", pool="cameras") == 1
     finally:
         running.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.logging import GatheringHandler
+from store.logging import GatheringHandler
 
 
 class Stream(io.StringIO):
@@ -88,7 +88,7 @@ def test_a_stream_that_is_gone_hurts_nobody(log: logging.Logger, stream: Stream)
 def test_a_traceback_on_a_terminal_shows_no_values() -> None:
     program = """
 import structlog
-from api.logging import configure_logging
+from store.logging import configure_logging
 from store.settings import Settings
 configure_logging(Settings(log_format="console", _env_file=None))
 said = "what Anna " + "said"
