@@ -34,11 +34,6 @@ def refuse_other_secret(connection: Connection, keyring: Keyring) -> None:
         raise InvalidRequest(NOT_OURS)
 
 
-def take_over(connection: Connection, keyring: Keyring) -> None:
-    """From now on the keys are those that this keyring makes; those of before are dead."""
-    installation.take_over(connection, keyring.installation_id)
-
-
 def _claim(connection: Connection, keyring: Keyring) -> None:
     """Where keys were made before anybody claimed the database, the one that made them does."""
     if (secret := installation.some_secret(connection)) is not None:

@@ -252,10 +252,10 @@ def revoke_key(
 def reset_secret() -> None:
     """Begins anew with the secret key that is set, where the one before is lost: every API key is dead, make new ones
     (`parley key create`); cameras want their addresses again, and an index on a Qdrant server is filled anew."""
-    from accounts import installation
     from accounts.keys import Keyring
+    from store import installation
     from store.migrate import open_current
 
     settings = load_settings()
     with open_current(settings) as database, database.write() as connection:
-        installation.take_over(connection, Keyring.of(settings))
+        installation.take_over(connection, Keyring.of(settings).installation_id)

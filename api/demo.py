@@ -21,8 +21,8 @@ from zoneinfo import ZoneInfo
 import httpx2
 
 from accounts import clients, ledger, partners
-from accounts.installation import check_secret
 from accounts.keys import INTEGRATION_PREFIX, Keyring
+from api.commands_accounts import open_accounts
 from api.demo_camera import show_parcels
 from api.progress import Progress
 from store import accounts, chats, integrations
@@ -30,7 +30,6 @@ from store.accounts import Tenant
 from store.database import Connection, Database
 from store.errors import Unavailable
 from store.ids import new_id
-from store.migrate import open_current
 from store.settings import Settings
 
 FOLDER = Path(__file__).parent.parent / "demo"
@@ -117,10 +116,7 @@ def _write(file: Path, values: dict[str, Any]) -> None:
 
 def _make_account(settings: Settings, company: dict[str, Any], known: dict[str, Any]) -> DemoAccount:
     """The demo's account with keys that work: those of demo.json, new ones where they are lost."""
-    keyring = Keyring.of(settings)
-    with open_current(settings) as database:
-        check_secret(database, keyring)
-    with open_current(settings) as database, database.write() as connection:
+    with open_accounts(settings) as (connection, keyring):
         secret = _integration_secret(connection, keyring, str(known.get("integration_secret", "")))
         integration = partners.require_integration(connection, INTEGRATION_NAME)
         tenant = accounts.find_client(connection, integration.id, company["external_id"])

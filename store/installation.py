@@ -39,6 +39,7 @@ def claim(connection: Connection, installation_id: str) -> None:
 
 @across_tenants("the secret key is the whole installation's")
 def take_over(connection: Connection, installation_id: str) -> None:
+    """From now on the keys are those that this one makes; those of before are dead."""
     put_all(connection, installation, [{"number": _THE_ONLY_ONE, "id": installation_id}])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from accounts.clients import create_client
-from accounts.installation import check_secret, refuse_other_secret, take_over
+from accounts.installation import check_secret, refuse_other_secret
 from accounts.keys import Keyring
 from store import installation
 from store.database import Database
@@ -38,7 +38,7 @@ def test_who_comes_first_has_it_and_no_other_until_it_is_taken_over(database: Da
     with pytest.raises(InvalidRequest, match="another secret key"):
         check_secret(database, OTHER)
     with database.write() as connection:
-        take_over(connection, OTHER)
+        installation.take_over(connection, OTHER.installation_id)
     check_secret(database, OTHER)
     with pytest.raises(InvalidRequest), database.read() as connection:
         refuse_other_secret(connection, OURS)

@@ -101,7 +101,7 @@ def test_few_sessions_of_postgresql_do_for_many_connections(
     stop = threading.Event()
 
     def read() -> None:
-        while not stop.is_set():
+        while not stop.wait(1):  # else they keep the cores from the work
             statuses.add(account.get("/public/v1/balance").status_code)
             statuses.add(account.get("/public/v1/communications/search", params={"limit": 5}).status_code)
 
