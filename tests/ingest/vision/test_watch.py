@@ -24,6 +24,7 @@ from ingest.vision.scenarios.findings import Finding
 from ingest.vision.scene import Scene
 from ingest.vision.watch import Tools, Watch
 from ingest.vision.worker import Worker
+from store import meters
 from store.camera_streams import Health, Stream
 from store.camera_visitors import VisitorLooks
 from store.errors import Unavailable
@@ -143,6 +144,7 @@ def test_a_worker_whose_readers_hang_for_good_ends_once_in_a_while(monkeypatch: 
     watch = SimpleNamespace(hangs=True, stream=SimpleNamespace(id="1"))
     made._watches = cast(dict[str, Watch], {"1": watch})
     made._lease_s, made._began_s = 0.5, time.monotonic()
+    made._untold, made._on_news = meters.Untold(), lambda _: None
     stop = threading.Event()
     running = threading.Thread(target=made.run, args=(stop,))
     running.start()
