@@ -131,14 +131,13 @@ def _key_of(details: dict[str, Any]) -> str | None:
     return search_key(str(details["text"])) if "text" in details else None
 
 
-def set_snapshot(tenant_id: str, connection: Connection, event_id: str, key: str) -> bool:
-    """False where the event is gone by now."""
-    changed = connection.execute(
+def set_snapshot(tenant_id: str, connection: Connection, event_id: str, key: str) -> None:
+    """Does nothing where the event is gone by now."""
+    connection.execute(
         sa.update(camera_events)
         .where(camera_events.c.tenant_id == tenant_id, camera_events.c.id == event_id)
         .values(snapshot_key=key)
     )
-    return changed.rowcount > 0
 
 
 def get(tenant_id: str, connection: Connection, event_id: str) -> Event | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,9 @@ from store import installation
 from store.database import Database
 from store.errors import InvalidRequest
 from store.settings import Settings
-from tests.support.migrated import migrated_postgresql, migrated_sqlite
+from tests.store.conftest import database as database
 
 OURS, OTHER = Keyring(b"o" * 32), Keyring(b"x" * 32)
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    url = ""
-    if request.param == "postgresql":
-        url = migrated_postgresql(request.getfixturevalue("postgresql_cluster"))
-    else:
-        migrated_sqlite(tmp_path)
-    made = Database(Settings(data_dir=tmp_path, database_url=url, _env_file=None))  # type: ignore[call-arg]
-    yield made
-    made.close()
 
 
 def test_who_comes_first_has_it_and_no_other_until_it_is_taken_over(database: Database) -> None:
