@@ -51,15 +51,15 @@ WITH_A_CALL = {
 }
 # Processor milliseconds, as `python -m bench.costs` measured them; docs/scale.md names the machine and the day.
 MEASURED = {
-    IDLE: {"api": 18.3, "worker": 38.7, "database": 5.0},
-    CALL_MINUTE: {"api": 151.6, "worker": 4869.0, "database": 67.0},
-    "a conversation of ten turns analysed by rules": {"api": 19.5, "worker": 156.5, "database": 30.0},
-    "a webhook": {"api": 0.52, "worker": 9.22, "database": 18.0},
-    "a page of the list (25 communications)": {"api": 5.75, "worker": 0.0, "database": 3.25},
-    "agent: search_communications": {"api": 6.03, "worker": 0.0, "database": 0.74},
-    "agent: search_documents": {"api": 14.28, "worker": 0.14, "database": 0.57},
-    "an answer of a chat, by quotation": {"api": 34.17, "worker": 0.0, "database": 2.92},
-    "a document of some pages": {"api": 18.99, "worker": 238.88, "database": 14.89},
+    IDLE: {"api": 25.33, "worker": 51.32, "database": 7.5},
+    CALL_MINUTE: {"api": 303.2, "worker": 10886.8, "database": 115.3},
+    "a conversation of ten turns analysed by rules": {"api": 31.2, "worker": 272.3, "database": 39.8},
+    "a webhook": {"api": 0.0, "worker": 9.26, "database": 16.62},
+    "a page of the list (25 communications)": {"api": 11.97, "worker": 0.0, "database": 5.93},
+    "agent: search_communications": {"api": 13.02, "worker": 0.0, "database": 1.83},
+    "agent: search_documents": {"api": 31.27, "worker": 0.0, "database": 2.07},
+    "an answer of a chat, by quotation": {"api": 83.97, "worker": 0.0, "database": 6.67},
+    "a document of some pages": {"api": 23.65, "worker": 352.56, "database": 21.71},
 }
 STREAMS_A_CORE = 8.8  # half of the time still, ten looks a second (`bench.vision_engines`)
 NEWEST_EVERY_S, NEWEST_BYTES = 5.0, 40_000  # 960 pixels wide
@@ -74,7 +74,7 @@ A_LOOK_EVERY_S = 5.0
 OF_A_LOOK = {"worker": 14.4 / 2648, "database": 1.7 / 2648}
 # Five vectors of 512 numbers (`bench.index_scale`), words, payload and graph; as int8, those of full length on disk.
 CHUNK_BYTES, QUANTIZED_CHUNK_BYTES = (5 * 512 * each + 1_500 for each in (4, 1))
-CALL_DATABASE_BYTES = 24_000  # of four minutes and their analysis, indexes included (`bench.costs`: three turns, 7,024)
+CALL_DATABASE_BYTES = 24_000  # of four minutes and their analysis, indexes included (`bench.costs`: three turns, 6,858)
 CALL_BLOB_BYTES = CALL_MINUTES * 60 * 8_000  # at 64 kbit/s
 
 
