@@ -336,6 +336,17 @@ def _in_turn(turn: threading.Lock | None) -> Iterator[None]:
         turn.release()
 
 
+def _sqlite_code(error: BaseException) -> int | None:
+    code: int | None = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
+    return code
+
+
+def is_sqlite_away(error: BaseException) -> bool:
+    """Whether SQLite failed for want of its file, its lock or its disk, and would do the same later."""
+    code = _sqlite_code(error)
+    return code is not None and code & 0xFF in _SQLITE_AWAY
+
+
 @contextmanager
 def answering() -> Iterator[None]:
     """What is asked inside raises Unavailable where the database does not answer."""
@@ -343,8 +354,7 @@ def answering() -> Iterator[None]:
         yield
     except (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError) as error:
         # SQLite calls a missing table an operational error too, and that is a fault of ours.
-        code = getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
-        if code is not None and code & 0xFF not in _SQLITE_AWAY:
+        if _sqlite_code(error) is not None and not is_sqlite_away(error):
             raise
         if getattr(getattr(error, "orig", None), "sqlstate", None) in _LOCK_NOT_AVAILABLE:
             raise Unavailable("The database is locked.", code="lock_timeout", retry_after_s=5) from error

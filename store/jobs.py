@@ -31,13 +31,14 @@ from dbos._error import DBOSMaxStepRetriesExceeded, DBOSUnexpectedStepError  # n
 from dbos._migration import should_migrate  # nor has this
 
 from store import heartbeats, meters, traces
-from store.database import Database, now
+from store.database import Database, answering, now
 from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
 from store.files import kept_bytes
 from store.heartbeats import Listener, Worker, live_workers
 from store.job_claims import LostClaims
 from store.job_delays import go_by_the_common_clock, told_to_dbos
+from store.job_outages import outlast_a_full_disk
 from store.job_polling import Polling
 from store.job_records import JobRecords, Unfinished
 from store.settings import WORK, Settings, Work
@@ -184,6 +185,7 @@ class Jobs:
         """Recovers this executor's jobs and begins to work on the queues."""
         self._beat()
         go_by_the_common_clock()
+        outlast_a_full_disk()
         DBOS.listen_queues([queue.name for queue in self._queues if queue.work in self._takes])
         DBOS.launch()
         for plan in self._queues:
@@ -236,9 +238,9 @@ class Jobs:
     ) -> None:
         """Starts a job; under an id that is known already it does nothing. A job that is delayed holds no place.
 
-        Every job of a partitioned queue names its partition, and none of another queue does.
+        Every job of a partitioned queue names its partition, and none of another queue does. Raises Unavailable where
+        the database of jobs does not answer.
         """
-
         partitioned = next(plan.places_per_partition is not None for plan in self._queues if plan.name == queue)
         assert partitioned == (partition is not None), "else the job would never be taken"
 
@@ -247,7 +249,7 @@ class Jobs:
         def enqueue_now() -> None:
             delay_seconds = None if delay_s is None else told_to_dbos(delay_s)
             options = SetEnqueueOptions(queue_partition_key=partition, delay_seconds=delay_seconds)
-            with SetWorkflowID(workflow_id), options, trace:
+            with answering(), SetWorkflowID(workflow_id), options, trace:
                 DBOS.enqueue_workflow(queue, function, *arguments)
 
         # DBOS lets no step start a job. Its id makes it harmless when the step runs again, so the step is hidden from

@@ -143,6 +143,15 @@ def test_a_job_whose_claim_got_no_answer_is_done_and_one_that_takes_long_is_begu
     assert lines(tmp_path).count("second begins job-1 by one") == 1
 
 
+def test_a_step_whose_result_the_disk_has_no_room_for_waits_for_it(start: Start, tmp_path: Path) -> None:
+    start("one", "full", "job-1")
+    wait_for(tmp_path, "outgrows job-1 by one")
+    time.sleep(2)  # its error would need less room, and be written at once
+    (tmp_path / "go").touch()
+    wait_for(tmp_path, "100000 recorded of job-1 by one")
+    assert lines(tmp_path).count("outgrows job-1 by one") == 1
+
+
 def test_who_comes_late_to_a_take_over_takes_nothing_from_those_who_live(start: Start, tmp_path: Path) -> None:
     start("one", "enqueue", "job-1")
     wait_for(tmp_path, "second begins job-1 by one")

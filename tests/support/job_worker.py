@@ -2,16 +2,18 @@
 
 COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
 then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
-no answer), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how
-many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what it did),
-`idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker that another has
-taken over just before, then works).
+no answer), `full` (starts the job ID, which outgrows the disk until there is the file FOLDER/go, then works), `accept`
+(starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how many are left),
+`forget-some` (forgets jobs by their ids, then an account's while others go, and notes what it did), `idle` (notes how
+many statements a second of waiting cost, then works) or `late` (takes over a worker that another has taken over just
+before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ from store.settings import WORK, Settings
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
 NAME = sys.argv[2] if len(sys.argv) > 2 else ""
 NEWER = QueuePlan("newer", 1)
+is_disk_full = threading.Event()
 OTHERS = [QueuePlan(f"other-{number}", 1) for number in range(9)]
 
 
@@ -58,6 +61,28 @@ def second(job_id: str) -> None:
 @workflow(name="empty")
 def empty() -> None:
     """Ends at once."""
+
+
+@workflow(name="too_much")
+def too_much(job_id: str) -> None:
+    note(f"{len(outgrow(job_id))} recorded of {job_id}")
+
+
+@step(name="outgrow")
+def outgrow(job_id: str) -> str:
+    is_disk_full.set()
+    note(f"outgrows {job_id}")
+    return "x" * 100_000
+
+
+def fill_disk(jobs: Jobs) -> None:
+    """While it is full SQLite may take no page more than it has: less than those a file system gives at once."""
+
+    def bound(connection: Any, *_: Any) -> None:
+        full = is_disk_full.is_set() and not (FOLDER / "go").exists()
+        connection.execute(f"PRAGMA max_page_count={1 if full else 2**30}").close()
+
+    sa.event.listen(jobs._engine, "checkout", bound)
 
 
 def forget(jobs: Jobs) -> None:
@@ -160,6 +185,9 @@ def main() -> None:
         queue = NEWER.name if newer else "jobs"
         jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
         jobs.enqueue(queue, sys.argv[4], two_steps, sys.argv[4])
+    if sys.argv[3] == "full":
+        fill_disk(jobs)
+        jobs.enqueue("jobs", sys.argv[4], too_much, sys.argv[4])
     if sys.argv[3] == "forget":
         forget(jobs)
     if sys.argv[3] == "forget-some":
