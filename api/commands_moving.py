@@ -24,7 +24,7 @@ from store.blobs import Blobs
 from store.database import Database
 from store.errors import Conflict
 from store.files import SECRET_FILE
-from store.heartbeats import heard_since, live_workers
+from store.heartbeats import live_workers, note_absence, was_one_heard
 from store.job_records import jobs_apart
 from store.settings import Settings, load_settings
 from store.weights import ModelMissing
@@ -80,11 +80,11 @@ def _moved(
         if not quiet and count:
             sys.stderr.write(f"{what}: {count}\n")
 
-    with ours.read() as connection:
+    with ours.write() as connection:
         if live_workers(connection, fresh_for_s=source.takeover_after_s):
             raise Conflict("A server is at work: stop it first.", code="server_runs")
-        before = heard_since(connection)
         refuse_other_secret(connection, Keyring.of(source))
+        note_absence(connection)
     _check_keys(source, target)
     spec = _model(target)
     carried = moved_accounts.carried(source.data_dir, target.data_dir)
@@ -107,7 +107,7 @@ def _moved(
     refill = _note_refill(theirs, index_name(spec))
     index = _index_moved(source, target, spec, accounts, carried - accounts, tell)
     with ours.read() as connection:
-        if heard_since(connection) != before:
+        if was_one_heard(connection):
             raise Conflict("A server was at work meanwhile: stop it, and run this again.", code="server_runs")
     if target.data_dir != source.data_dir:
         for path in target.data_dir.glob("jobs.sqlite3*"):  # of another moment than the rows

@@ -31,6 +31,8 @@ workers = sa.Table(
 _BEATS = sa.select(workers.c.executor_id, workers.c.last_seen_at)
 _FAREWELL = datetime(1970, 1, 1, tzinfo=UTC)
 _UNHEARD = datetime(1970, 1, 2, tzinfo=UTC)
+_ABSENT = 0
+"""No process has that id."""
 _LATE = 1.2  # times as long as meant, at most, between two looks on a machine that is busy
 
 
@@ -82,7 +84,7 @@ def unheard(connection: Connection, executor_ids: Set[str]) -> Set[str]:
 
 def expect(connection: Connection, executor_id: str) -> None:
     """Has one that there is no row of be missed, unless it is heard from now on."""
-    insert_ignoring(connection, workers, {"executor_id": executor_id, "process_id": 0, "last_seen_at": _UNHEARD})
+    insert_ignoring(connection, workers, {"executor_id": executor_id, "process_id": _ABSENT, "last_seen_at": _UNHEARD})
 
 
 def live_workers(connection: Connection, *, fresh_for_s: float) -> list[Worker]:
@@ -110,10 +112,15 @@ def _is_fresh(connection: Connection, fresh_for_s: float) -> sa.ColumnElement[bo
     return workers.c.last_seen_at.between(ago(connection, fresh_for_s), ago(connection, -fresh_for_s))
 
 
-def heard_since(connection: Connection) -> datetime | None:
-    """When a worker was heard last."""
-    found: datetime | None = connection.execute(sa.select(sa.func.max(workers.c.last_seen_at))).scalar()
-    return found
+def note_absence(connection: Connection) -> None:
+    """Of all workers, where none lives. `was_one_heard` then tells of any that was, and of one that has said farewell
+    since, too: its row is as it was but for this."""
+    connection.execute(sa.update(workers).values(process_id=_ABSENT))
+
+
+def was_one_heard(connection: Connection) -> bool:
+    """Since `note_absence`."""
+    return connection.execute(sa.select(sa.exists().where(workers.c.process_id != _ABSENT))).scalar_one()
 
 
 class Listener:

@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from api import commands_moving
 from ingest.index_state import read_state
 from rag.index_places import FolderPlace
 from store import account_rows, accounts, index_work, kb_spaces, migrate, moved_accounts, moves
 from store.blobs import Blobs
 from store.camera_events import EVENT_PICTURES
 from store.database import Database, now
+from store.errors import Conflict
 from store.settings import Settings
 from tests.contract.recordings import tone, wav
 from tests.support import pooler, postgresql
@@ -259,6 +261,25 @@ def test_it_waits_for_no_qdrant_and_for_nobody_who_has_the_index(
     rows = rows_of(moved(server, "--data-dir", str(tmp_path / "taken"), "--json"))
     assert rows["index"]["same"]
     assert refills(server, settings) == []
+
+
+def test_a_server_that_came_and_went_meanwhile_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = RunningServer(tmp_path / "here")
+    server.start()
+    server.stop()
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    index_moved = commands_moving._index_moved
+
+    def come_and_go(*arguments: Any) -> Any:
+        server.start()
+        server.stop()
+        return index_moved(*arguments)
+
+    monkeypatch.setattr(commands_moving, "_index_moved", come_and_go)
+    with pytest.raises(Conflict, match="at work meanwhile"):
+        commands_moving.move(data_dir=tmp_path / "there", as_json=True)
+    server.close()
 
 
 def test_one_that_is_broken_off_goes_on(

@@ -88,6 +88,24 @@ def test_who_says_farewell_is_waited_for_no_more_until_it_beats_again(database: 
     assert silent(database, listener) == []
 
 
+def test_who_came_and_went_while_all_were_to_be_away_was_heard(database: Database) -> None:
+    def goes(worker: str) -> None:
+        with database.write() as connection:
+            heartbeats.say_farewell(connection, worker)
+
+    beat(database, "old")
+    goes("old")
+    with database.write() as connection:
+        heartbeats.note_absence(connection)
+        assert not heartbeats.was_one_heard(connection)
+    for worker in ("old", "new"):
+        beat(database, worker)
+        goes(worker)
+        with database.write() as connection:
+            assert heartbeats.was_one_heard(connection)
+            heartbeats.note_absence(connection)
+
+
 def test_who_could_not_look_takes_nobody_for_silent_who_could_not_beat(
     database: Database, running_time: RunningTime
 ) -> None:
