@@ -26,6 +26,7 @@ from store.index_work import (
     FORGET_DOCUMENT,
     INDEX_COMMUNICATION,
     INDEX_MEMORY,
+    RECHECKS,
     SETTLE_DOCUMENT,
     IndexWork,
 )
@@ -43,17 +44,23 @@ for _action in FOLLOWS:
 
 def index_communication(house: Workshop, tenant_id: str, communication_id: str) -> None:
     """Puts a communication's timeline into the index in place of what was there of it."""
-    _replace(house, tenant_id, partial(communication_passages, house, tenant_id), communication_id=communication_id)
+    read = partial(communication_passages, house, tenant_id)
+    _replace(house, tenant_id, INDEX_COMMUNICATION, read, communication_id=communication_id)
 
 
 def index_memory(house: Workshop, tenant_id: str, speaker_id: str) -> None:
     """Puts what is remembered of a speaker into the index in place of what was there of them."""
-    _replace(house, tenant_id, partial(memory_passages, house, tenant_id), speaker_id=speaker_id)
+    _replace(house, tenant_id, INDEX_MEMORY, partial(memory_passages, house, tenant_id), speaker_id=speaker_id)
 
 
-def _replace(house: Workshop, tenant_id: str, read: Callable[[str], list[Passage]], **subject: str) -> None:
-    """What is new is there before what is old goes, so that at no moment nothing of it is found."""
+def _replace(
+    house: Workshop, tenant_id: str, action: str, read: Callable[[str], list[Passage]], **subject: str
+) -> None:
+    """What is new is there before what is old goes, so that at no moment nothing of it is found. Where it does not come
+    to its end, the subject is looked at again later, since others may have done its work meanwhile."""
     (subject_id,) = subject.values()
+    with house.database.write(durable=False) as connection:
+        index_work.begin(tenant_id, connection, action, subject_id)
     passages = read(subject_id)
     for _ in range(_LOOKS):
         there = house.indexes.ids_of(tenant_id, **subject)
@@ -62,6 +69,8 @@ def _replace(house: Workshop, tenant_id: str, read: Callable[[str], list[Passage
             house.indexes.delete_points(tenant_id, left)
         now = read(subject_id)
         if now == passages:
+            with house.database.write(durable=False) as connection:
+                index_work.end(tenant_id, connection, action, subject_id)
             return
         # Changed or deleted meanwhile, perhaps before these points were there to be deleted with it.
         passages = now
@@ -131,6 +140,10 @@ def _memory_payload(speaker_id: str) -> dict[str, Value]:
 def do_index_work(house: Workshop, work: IndexWork) -> None:
     """Does one piece of work on the index and ticks it off. Raises what index or blob store raise."""
     if work.action == DELETE_BLOB and _is_kept(house, work):
+        return
+    if work.action in RECHECKS:
+        with house.database.write(durable=False) as connection:
+            index_work.reopen(work.tenant_id, connection, work)
         return
     try:
         if work.blob_key:

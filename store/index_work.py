@@ -1,16 +1,21 @@
 """Work on the index that must not be lost: committed with the change that makes it necessary, done after it.
 
-A row is one subject that the index must follow. `version` counts its changes, so that a worker that was at it while it
-changed again does not tick off the newer change. Work whose `changed_at` is yet to come is not due: so a blob is noted
-before it is stored, and goes by itself where nothing came to take it in.
+A row is one subject that the index must follow. `version` counts its changes, from anywhere on, so that a worker that
+was at it while it changed again does not tick off the newer change, in a later row neither. Work whose `changed_at` is
+yet to come is not due: so a blob is noted before it is stored, and goes by itself where nothing came to take it in.
+
+Of two workers at one subject the one that read it first may be the last to put in what it read. It then looks again and
+mends that, unless it is killed or fails in between, when the other one may have ticked the work off. So whoever puts
+something in notes first, with `begin`, that the subject is to be looked at once more, and takes that back with `end`.
 """
 
 from __future__ import annotations
 
+import secrets
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -26,9 +31,24 @@ INDEX_COMMUNICATION = "index_communication"
 SETTLE_DOCUMENT = "settle_document"  # what its versions left in the index
 INDEX_MEMORY = "index_memory"  # of a speaker
 REFILL_INDEX = "refill_index"  # of one embedding model: for one account, or for all of them
-FOLLOWS = (DELETE_BLOB, FORGET_COMMUNICATION, FORGET_DOCUMENT, INDEX_COMMUNICATION, INDEX_MEMORY, SETTLE_DOCUMENT)
+RECHECKS = {"recheck_communication": INDEX_COMMUNICATION, "recheck_memory": INDEX_MEMORY}
+"""What is to be done anew where whoever was at it did not come to its end. `version` counts who is at it."""
+FOLLOWS = (
+    DELETE_BLOB,
+    FORGET_COMMUNICATION,
+    FORGET_DOCUMENT,
+    INDEX_COMMUNICATION,
+    INDEX_MEMORY,
+    SETTLE_DOCUMENT,
+    *RECHECKS,
+)
 """What follows a change, in moments, one subject at a time."""
 
+_RECHECK_OF = {action: recheck for recheck, action in RECHECKS.items()}
+_RECHECKED_AFTER = timedelta(minutes=15)
+"""Longer than anybody is at a subject. What is in the index already is not embedded again, so a look costs little."""
+
+_FIRST_BITS = 30  # leaves as many changes of one row in a column of 32
 _EVERYBODY = "00000000-0000-0000-0000-000000000000"
 _REFILLS = uuid.UUID("6f0b7a0e-6a52-4c0f-9d2e-1d3c1a8b5f57")
 
@@ -77,7 +97,7 @@ def add_many(
             "action": action,
             "tenant_id": tenant_id,
             "blob_key": blob_key,
-            "version": 1,
+            "version": 1 if action in RECHECKS else secrets.randbits(_FIRST_BITS),
             "changed_at": changed_at,
         }
         for subject_id, blob_key in blob_keys.items()
@@ -132,7 +152,8 @@ def done(tenant_id: str, connection: Connection, work: IndexWork) -> None:
 
 
 def put_back(tenant_id: str, connection: Connection, work: IndexWork) -> None:
-    """Work that failed waits behind what is there, so that it does not keep the head of the line."""
+    """Work that failed waits behind what is there, so that it does not keep the head of the line. Where another worker
+    has ticked it off meanwhile, what failed may have put something older in its place: it is open again."""
     connection.execute(
         sa.update(index_work)
         .where(
@@ -143,6 +164,32 @@ def put_back(tenant_id: str, connection: Connection, work: IndexWork) -> None:
         )
         .values(changed_at=now())
     )
+    # Only what asks the store anew: a blob may have an owner by now, and what was deleted may be there again.
+    if work.action in _RECHECK_OF and get(tenant_id, connection, work.action, work.subject_id) is None:
+        add(tenant_id, connection, action=work.action, subject_id=work.subject_id)
+
+
+def begin(tenant_id: str, connection: Connection, action: str, subject_id: str) -> None:
+    """Notes, before something of the subject is put in, that it is to be looked at again in a while."""
+    not_before = now() + _RECHECKED_AFTER
+    recheck = _RECHECK_OF[action]
+    add_many(tenant_id, connection, action=recheck, blob_keys={subject_id: None}, not_before=not_before)
+
+
+def end(tenant_id: str, connection: Connection, action: str, subject_id: str) -> None:
+    """Takes back what `begin` noted: the index agrees with the store. The note stays for others who are at it."""
+    table = index_work.c
+    mine = table.tenant_id == tenant_id, table.subject_id == subject_id, table.action == _RECHECK_OF[action]
+    connection.execute(sa.update(index_work).where(*mine).values(version=table.version - 1))
+    connection.execute(sa.delete(index_work).where(*mine, table.version <= 0))
+
+
+def reopen(tenant_id: str, connection: Connection, recheck: IndexWork) -> None:
+    """Makes open work of what is due to be looked at again, unless somebody began meanwhile."""
+    table = index_work.c
+    mine = table.tenant_id == tenant_id, table.subject_id == recheck.subject_id, table.action == recheck.action
+    if connection.execute(sa.delete(index_work).where(*mine, table.changed_at <= now())).rowcount:
+        add(tenant_id, connection, action=RECHECKS[recheck.action], subject_id=recheck.subject_id)
 
 
 @across_tenants("whoever sweeps does the work of all")
