@@ -62,6 +62,7 @@ def read_speaker_profile(call: Call[SpeakerQuery, NoInput]) -> Response:
 def delete_speaker(call: Call[NoInput, NoInput]) -> Response:
     speaker_id = call.path_id("speaker_id", "speaker")
     with call.services.database.write() as connection:
+        forgetting.lock(call.tenant_id, connection, speaker_id)  # before the account, as everywhere
         accounts.get_tenant(call.tenant_id, connection, lock=True)  # no call that ends now binds the speaker again
         voices.forget_speaker(call.tenant_id, connection, speaker_id)
         named = forgetting.take_name_out(call.tenant_id, connection, speaker_id, name_forms)

@@ -23,6 +23,7 @@ from store import (
     speakers,
     transcriptions,
     voices,
+    widget,
 )
 from store.analyses import Analysis
 from store.database import Connection
@@ -52,6 +53,15 @@ def remove(tenant_id: str, connection: Connection, communication_ids: Sequence[s
     return work + import_media.forget(tenant_id, connection, communication_ids)
 
 
+def lock(tenant_id: str, connection: Connection, communication_id: str) -> bool:
+    """Locks what `remove` of one needs, in the order of locks: communication, conversation, account. False where it is
+    gone."""
+    is_there = communications.lock(tenant_id, connection, communication_id)
+    widget.get(tenant_id, connection, communication_id, lock=True)
+    accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
+    return is_there
+
+
 def delete_communication(house: Workshop, tenant_id: str, communication_id: str, *, actor: str) -> bool:
     """Deletes one, whatever is still in work for it: that is called off, and what was not done costs nothing. False
     where there is none."""
@@ -60,8 +70,7 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
     if task is not None and task[1] in transcriptions.UNFINISHED:
         calls.cancel(tenant_id, task[0])
     with house.database.write() as connection:
-        accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
-        if not communications.lock(tenant_id, connection, communication_id):
+        if not lock(tenant_id, connection, communication_id):
             return False
         order = analyses.get_of(tenant_id, connection, communication_id)
         if order is not None and order.status != "done":

@@ -10,7 +10,7 @@ from ingest import announced_blobs, calls, deletion
 from ingest.speech import diarize
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
-from store import accounts, analyses, transcriptions, trials
+from store import analyses, transcriptions, trials
 from store.database import Connection, now
 from store.settings import Settings
 from store.transcriptions import Task
@@ -103,7 +103,7 @@ def remove(house: Workshop, trial: Trial) -> None:
     cannot do now stays noted and is done by the next sweep."""
     calls.cancel(HOUSE_ID, trial.task_id)
     with house.database.write() as connection:
-        accounts.get_tenant(HOUSE_ID, connection, lock=True)
+        deletion.lock(HOUSE_ID, connection, trial.communication_id)
         order = analyses.get_of(HOUSE_ID, connection, trial.communication_id)
         work = deletion.remove(HOUSE_ID, connection, [trial.communication_id])
         trials.remove(HOUSE_ID, connection, trial)

@@ -128,6 +128,18 @@ def _take_out_of_items(
     return sorted(changed)
 
 
+def lock(tenant_id: str, connection: Connection, speaker_id: str) -> None:
+    """Locks the calls and communications of a person, whose names are to change, in the order of those who end work:
+    task, communication, then the account."""
+    tasks = transcription_tasks.c
+    for row_id, belongs_to, of_tenant in (
+        (tasks.id, tasks.communication_id, tasks.tenant_id),
+        (communications.c.id, communications.c.id, communications.c.tenant_id),
+    ):
+        query = sa.select(row_id).where(of_tenant == tenant_id, belongs_to.in_(_attended(tenant_id, speaker_id)))
+        connection.execute(query.order_by(row_id).with_for_update(key_share=True)).all()
+
+
 def _attended(tenant_id: str, speaker_id: str) -> sa.Select[tuple[str]]:
     return sa.select(_THERE.communication_id).where(_THERE.tenant_id == tenant_id, _THERE.speaker_id == speaker_id)
 

@@ -1,0 +1,136 @@
+"""Row locks go task, communication, conversation, account: nobody who waits for one of these holds one behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api.speakers import delete_speaker
+from ingest import calls, deletion, trials
+from store import accounts, chats, communications, speakers, transcriptions, widget
+from store.communications import Communication
+from store.database import Connection, Database, now
+from store.ids import new_id
+from store.trials import HOUSE_ID, add, open_house
+from tests.store.conftest import database as database
+from tests.store.test_figures import wait_for_a_lock
+
+
+class House(SimpleNamespace):
+    """The parts of a workshop that deletion needs, and a conversation of the site's, in which somebody takes part."""
+
+    database: Database
+    talk: Communication
+    person: speakers.Speaker
+
+    @property
+    def tenant_id(self) -> str:
+        return HOUSE_ID
+
+
+@pytest.fixture
+def house(database: Database, monkeypatch: pytest.MonkeyPatch) -> House:
+    with database.write() as connection:
+        open_house(connection)
+        chat = chats.create(HOUSE_ID, connection, name="c", header_title="c", public_key="pk")
+        person = speakers.upsert(HOUSE_ID, connection, external_id="1", name="Anna Petrova", role="client")
+        talk = communications.create(
+            HOUSE_ID, connection, kind="chat", channel_type="widget", occured_at=now(), title="Anna Petrova"
+        )
+        speakers.attach(HOUSE_ID, connection, talk.id, [speakers.Attending(person.id, "client")])
+        widget.create(HOUSE_ID, connection, talk.id, chat_id=chat.id)
+        task = transcriptions.create(
+            HOUSE_ID,
+            connection,
+            communication_id=talk.id,
+            blob_key="a",
+            file_name="Anna Petrova.wav",
+            parameters={},
+            occured_at=now(),
+        )
+        assert transcriptions.update(HOUSE_ID, connection, task.id, status="success")  # else it is called off first
+    jobs = SimpleNamespace(forget=lambda _ids: None)
+    indexes = SimpleNamespace(delete=lambda *_, **__: None)
+    made = House(database=database, jobs=jobs, indexes=indexes, talk=talk, person=person)
+    made.chat_id, made.task_id = chat.id, task.id
+    monkeypatch.setattr(calls, "workshop", lambda: made)
+    return made
+
+
+def delete_by_hand(house: Any) -> None:
+    assert deletion.delete_communication(house, house.tenant_id, house.talk.id, actor="a key")
+
+
+def remove_trial(house: Any) -> None:
+    with house.database.write() as connection:
+        trial = add(
+            house.tenant_id,
+            connection,
+            token_hash="t",
+            task_id=new_id(),
+            communication_id=house.talk.id,
+            expires_at=now(),
+        )
+    trials.remove(house, trial)
+
+
+def forget_person(house: Any) -> None:
+    call: Any = SimpleNamespace(
+        tenant_id=house.tenant_id,
+        services=house,
+        path_id=lambda *_: house.person.id,
+        note=lambda *_: None,
+    )
+    delete_speaker(call)
+
+
+def end_a_call(house: House, connection: Connection) -> None:
+    task = transcriptions.transcription_tasks
+    connection.execute(sa.update(task).where(task.c.id == house.task_id).values(progress=1.0))
+    communications.lock(house.tenant_id, connection, house.talk.id)
+
+
+def end_a_stage(house: House, connection: Connection) -> None:
+    communications.lock(house.tenant_id, connection, house.talk.id)
+
+
+def delete_a_chat(house: House, connection: Connection) -> None:
+    widget.forget_chat(house.tenant_id, connection, house.chat_id)
+
+
+@pytest.mark.parametrize(
+    ("begin", "other"),
+    [
+        (end_a_stage, delete_by_hand),
+        (end_a_stage, remove_trial),
+        (end_a_stage, forget_person),
+        (end_a_call, forget_person),
+        (delete_a_chat, delete_by_hand),
+        (delete_a_chat, remove_trial),
+    ],
+)
+def test_who_holds_a_conversation_gets_the_account_before_whoever_waits(
+    house: House, begin: Callable[[House, Connection], None], other: Callable[[House], None]
+) -> None:
+    if house.database.is_sqlite:
+        pytest.skip("SQLite has one writer at a time")
+    with ThreadPoolExecutor(1) as threads:
+        with house.database.write() as connection:
+            begin(house, connection)
+            waiting = threads.submit(other, house)
+            wait_for_a_lock(house.database)
+            # Before PostgreSQL looks whether two wait for each other.
+            connection.execute(sa.text("SET LOCAL lock_timeout = '500ms'"))
+            accounts.get_tenant(house.tenant_id, connection, lock=True)
+        waiting.result(timeout=60)
+
+
+def test_deleting_what_is_gone_says_so(house: House) -> None:
+    delete_by_hand(house)
+    assert not deletion.delete_communication(house, house.tenant_id, house.talk.id, actor="a key")
+    remove_trial(house)
