@@ -112,9 +112,16 @@ def _ocr(settings: Settings) -> tuple[bool, str]:
 
 
 def _index(settings: Settings) -> tuple[bool, str]:
-    """Without opening it: a running server owns it."""
+    """Without opening it: a running server owns it. A Qdrant server is asked whether it is there and new enough."""
     from ingest.index_state import describe_state
+    from rag.index_places import open_place
+    from store.errors import Unavailable
 
+    if settings.qdrant_url:
+        try:
+            open_place(settings).names()
+        except Unavailable as error:
+            return False, str(error)
     return describe_state(settings)
 
 

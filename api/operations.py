@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from api.services import Services
 from ingest.index_state import read_progress
+from rag.index import IndexTooOld
 from store import backup_outcomes, camera_streams, index_work, transcriptions
 from store.heartbeats import GPU, Worker
 from store.settings import WORK
@@ -30,15 +31,16 @@ async def healthz(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def _readiness(services: Services) -> dict[str, bool]:
-    """Whether database, index and workers answer. Of workers the database tells: where it is away, nobody waits for it
-    a second time."""
+def _readiness(services: Services) -> tuple[dict[str, bool], list[str]]:
+    """Whether database, index and workers answer, and what can be said of one that does not. Of workers the database
+    tells: where it is away, nobody waits for it a second time."""
     checks: dict[str, Callable[[], object]] = {
         "database": services.database.ping,
         "index": lambda: _must(services.workshop.indexes.ready()),
         "workers": lambda: _must(services.workshop.jobs.ready()),
     }
     results: dict[str, bool] = {}
+    notes: list[str] = []
     for name, check in checks.items():
         if name == "workers" and not results["database"]:
             results[name] = False
@@ -47,20 +49,22 @@ def _readiness(services: Services) -> dict[str, bool]:
             check()
             results[name] = True
         # Any failure of a part means that it is not ready; the log says why.
-        except Exception:
+        except Exception as error:
             log.exception("not ready", part=name)
             results[name] = False
-    return results
+            if isinstance(error, IndexTooOld):
+                notes.append(error.message)
+    return results, notes
 
 
 def readyz(request: Request) -> Response:
     """Database, index and workers answer; 503 names those that do not."""
     services: Services = request.app.state.services
-    results = _readiness(services)
+    results, notes = _readiness(services)
     ready = all(results.values())
     told = {name: "ok" if answers else "failed" for name, answers in results.items()}
     body: dict[str, object] = {"status": "ready" if ready else "not ready", "checks": told}
-    notes = [services.workshop.indexes.trouble] if services.workshop.indexes.trouble else []
+    notes += [services.workshop.indexes.trouble] if services.workshop.indexes.trouble else []
     notes += notes_on(services.workshop.jobs.live()) if results["workers"] else []
     if notes:
         body["notes"] = notes
@@ -104,7 +108,7 @@ class StateCollector(Collector):
     def collect(self) -> list[GaugeMetricFamily]:
         """What one part does not tell, since it is away, keeps nobody from reading the rest. A database that does not
         answer is waited for once, so that whoever scrapes is still there to read that."""
-        ready = _readiness(self._services)
+        ready, _ = _readiness(self._services)
         gauges = self._ready(ready)
         of_the_database = (self._store, self._workers, self._queues) if ready["database"] else ()
         for part in (*of_the_database, self._disk, self._index, self._filling):

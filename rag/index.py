@@ -70,6 +70,10 @@ class IndexMismatch(Exception):
     """The index was made for another embedding model or dimension."""
 
 
+class IndexTooOld(Unavailable):
+    """The index's server is of a release that cannot serve it. The message says which one can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A passage as it is indexed.

@@ -49,7 +49,8 @@ class IndexPlace(Protocol):
         """Of the indexes that are there, the one that was begun last first."""
 
     def open(self, name: str, spec: EmbedderSpec | None, dimension: int) -> KeptIndex:
-        """Makes it where there is none, and in place of one of another model or dimension. Raises IndexLocked."""
+        """Makes it where there is none, and in place of one of another model or dimension. Raises IndexLocked, and
+        IndexTooOld as whatever asks a server does."""
 
     def made_for(self, name: str) -> MadeFor | None:
         """None where there is no such index."""
@@ -186,10 +187,19 @@ class ServerPlace:
             (self._notes / name).rmdir()
 
     def _connect(self, *, check: bool = True) -> Any:  # Any: the client is imported only where a server is used
-        """`check`: a thread of the client's asks for the server's version, and warns of one that does not fit."""
+        """`check`: a thread of the client's asks for the server's version, and warns of one that is far from its own.
+        Raises IndexTooOld."""
         from qdrant_client import QdrantClient
 
-        return QdrantClient(url=self._url, api_key=self._key, timeout=_TIMEOUT_S, check_compatibility=check)
+        from rag.server_version import refuse_older
+
+        client = QdrantClient(url=self._url, api_key=self._key, timeout=_TIMEOUT_S, check_compatibility=check)
+        try:
+            refuse_older(client)
+        except BaseException:
+            client.close()
+            raise
+        return client
 
     @contextmanager
     def _client(self) -> Iterator[Any]:

@@ -52,6 +52,7 @@ from rag.server_queries import (
     sparse_query,
     term_params,
 )
+from rag.server_version import refuse_older
 from rag.text_terms import query_terms
 from store.errors import Unavailable
 
@@ -232,11 +233,14 @@ class ServerIndex:
         return IndexCounts(tenants=None, open_shards=None, points=points)
 
     def ready(self) -> bool:
+        """Raises IndexTooOld: the server may have been replaced since it was connected to."""
         try:
             with answering():
-                return self._client.collection_exists(self._collection)
+                exists = self._client.collection_exists(self._collection)
         except Unavailable:
             return False
+        refuse_older(self._client)
+        return exists
 
     def is_complete(self) -> bool:
         return bool(self._metadata().get(_COMPLETE))

@@ -51,7 +51,9 @@ class Settings(BaseSettings):
         "them stay open.",
     )
     jobs_database_pool: int = Field(20, ge=4, description="The same for the state of its durable jobs.")
-    qdrant_url: str = Field("", description="Empty: the embedded index in the data dir. Or a Qdrant server's URL.")
+    qdrant_url: str = Field(
+        "", description="Empty: the embedded index in the data dir. Or the URL of a Qdrant server, 1.19 or newer."
+    )
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="API key of the Qdrant server.")
     qdrant_shards: int = Field(
         0, ge=0, le=1000, description="Parts of a new index on a cluster of Qdrant. 0: as many as it thinks right."

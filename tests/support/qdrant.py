@@ -47,6 +47,10 @@ class Qdrant:
     def url(self) -> str:
         return f"http://{self.host}:{self.port}" if self.is_ours else os.environ[_REAL]
 
+    def is_of(self, version: str) -> None:
+        """What it says of itself from now on, where it is ours."""
+        self._engine.version = version
+
     @property
     def answered(self) -> int:
         """How many requests, where it is ours."""
@@ -87,6 +91,7 @@ class _Engine:
         self._client = QdrantClient(":memory:")
         self._lock = threading.Lock()
         self.answered = 0
+        self.version = _version()
 
     def answer(self, method: str, parts: list[str], body: Any) -> Any:
         """The `result` of a request. Raises KeyError for what is not known here or not there."""
@@ -192,7 +197,7 @@ def _handler(engine: _Engine) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             if not parts:
-                self._send(200, encode.dump_json({"title": "qdrant", "version": _version()}))
+                self._send(200, encode.dump_json({"title": "qdrant", "version": engine.version}))
                 return
             try:
                 result = engine.answer(self.command, parts, body)
