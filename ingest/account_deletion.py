@@ -7,14 +7,12 @@ for deletion types the account's name, and wants to know at once that nobody rea
 
 from __future__ import annotations
 
-import shutil
 import time
 from datetime import timedelta
 
 import structlog
 
 from ingest import calls, deletion_warning
-from ingest.call_work import folder_of
 from ingest.workshop import Workshop, workshop
 from store import account_rows, accounts, limits, transcriptions
 from store.accounts import Tenant
@@ -81,12 +79,12 @@ def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:
 
 
 def _stop_calls(house: Workshop, tenant_id: str) -> None:
+    names = calls.in_work(house)
     with house.database.read() as connection:
-        unfinished = transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)
-    for task in unfinished:
-        if task.tenant_id == tenant_id:
-            calls.stop_work(house, task.id)
-            shutil.rmtree(folder_of(house, task.id), ignore_errors=True)
+        unfinished = transcriptions.unfinished_among(connection, names)
+    for task_id, of_tenant in unfinished.items():
+        if of_tenant == tenant_id:
+            calls.drop_work(house, task_id)
 
 
 def _delete_long_paused(house: Workshop) -> None:

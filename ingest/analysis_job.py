@@ -167,7 +167,7 @@ def _end_stage(
     house: Workshop,
     order: Analysis,
     stage: str,
-    status: meters.Outcome,
+    status: Literal["success", "error", "skipped"],
     *,
     message: str | None = None,
     found: Found | None = None,

@@ -98,7 +98,7 @@ def fetch_call(tenant_id: str, task_id: str) -> None:
         log.error("a recording cannot be fetched", task_id=task_id, error=str(error))
         outcome = {"error": _reason(error)}
     if "error" in outcome:
-        _fail(tenant_id, task_id, outcome["error"])
+        _fail(tenant_id, task_id, outcome["error"], outcome.get("is_refused", False))
 
 
 @lasting_step("hand_over_call")
@@ -126,7 +126,7 @@ def _reason(error: Exception) -> str:
 def _transcribe(tenant_id: str, task_id: str) -> None:
     outcome = _prepare(tenant_id, task_id)
     if "error" in outcome:
-        _fail(tenant_id, task_id, outcome["error"])
+        _fail(tenant_id, task_id, outcome["error"], outcome.get("is_refused", False))
     if "error" in outcome or "ended" in outcome:
         return
     recording: transcribe.Prepared = outcome["recording"]
@@ -148,7 +148,8 @@ def _transcribe(tenant_id: str, task_id: str) -> None:
 
 @lasting_step("fetch_call")
 def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
-    """Brings the recording of a link into the blob store and holds what it will cost: {}, {"error"} or {"ended"}."""
+    """Brings the recording of a link into the blob store and holds what it will cost: {}, {"ended"} or {"error"}, which
+    is the customer's own where it `is_refused`."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     if has_ended(task) or not _begin(house, task):
@@ -159,7 +160,7 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
         size_bytes = call_sources.fetch_recording(house, task, go_on=lambda: _is_wanted(house, task))
         info = call_sources.probe_blob(house, tenant_id, task.blob_key)
     except (CannotFetch, Undecodable) as error:
-        return {"error": str(error)}
+        return _refused(str(error))
     except FetchStopped:
         return _ENDED
     expected_ms = call_charges.believable_ms(info, size_bytes)
@@ -173,8 +174,12 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
         if expected_ms is not None and not call_charges.hold(
             tenant_id, connection, task.communication_id, expected_ms, following
         ):
-            return {"error": "client_inactive"}
+            return _refused("client_inactive")
     return {}
+
+
+def _refused(error: str) -> dict[str, Any]:
+    return {"error": error, "is_refused": True}
 
 
 def _begin(house: Workshop, task: Task) -> bool:
@@ -195,7 +200,8 @@ def _is_wanted(house: Workshop, task: Task) -> bool:
 @lasting_step("prepare_call")
 def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     """Decodes the recording and finds speech and language: {"recording", "language", "pieces", "samples_voices",
-    "engine"}, or {"error"}, or {"ended"}. `pieces` are what to listen to for voices, by the channel's file."""
+    "engine"}, or as `_fetch` {"error"} or {"ended"}. `pieces` are what to listen to for voices, by the channel's
+    file."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     if has_ended(task) or not _begin(house, task):
@@ -213,7 +219,7 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     except NoRoom:
         raise
     except Undecodable as error:
-        return {"error": str(error)}
+        return _refused(str(error))
     except ModelMissing as missing:
         log.warning("a call cannot be transcribed", task_id=task_id, error=str(missing))
         return {"error": f"The model {missing.name} is not installed on the server."}
@@ -223,7 +229,7 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
             return _ENDED
         following = analyses.lines(house.settings, task.parameters.get("stages") or ())
         if not call_charges.hold_decoded(connection, task, recording["duration_ms"], following):
-            return {"error": "client_inactive"}
+            return _refused("client_inactive")
         samples_voices = not task.parameters.get("diarize") and call_voices.are_wanted(connection, task)
     pieces = call_voices.pieces_of(recording) if task.parameters.get("diarize") else {}
     return {
@@ -378,14 +384,20 @@ def _emit_completed(connection: Connection, task: Task) -> Delivery | None:
 
 
 @closing_step("fail_call")
-def _fail(tenant_id: str, task_id: str, message: str) -> None:
-    mark_failed(tenant_id, task_id, message)
+def _fail(tenant_id: str, task_id: str, message: str, is_refused: bool = False) -> None:
+    mark_failed(tenant_id, task_id, message, counted="refused" if is_refused else "error")
 
 
 def mark_failed(
-    tenant_id: str, task_id: str, message: str, *, also: Callable[[Connection, Task], None] | None = None
+    tenant_id: str,
+    task_id: str,
+    message: str,
+    *,
+    counted: meters.Outcome = "error",
+    also: Callable[[Connection, Task], None] | None = None,
 ) -> None:
-    """Ends a task that has not ended in `error`; it costs nothing. `also` runs in the transaction that does it."""
+    """Ends a task that has not ended in `error`; it costs nothing. `counted`: as what the metric tells of it. `also`
+    runs in the transaction that ends it."""
     house = workshop()
     task = task_of(house, tenant_id, task_id)
     delivery = None
@@ -398,7 +410,7 @@ def mark_failed(
             if also is not None:
                 also(connection, task)
     if ends:
-        meters.ended("call", "error")
+        meters.ended("call", counted)
     webhooks.start(delivery)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
 

@@ -135,10 +135,22 @@ def cancel(tenant_id: str, task_id: str, *, also: Callable[[Connection, Task], N
         task = transcriptions.get(tenant_id, connection, task_id)
     if task is None or task.status not in transcriptions.UNFINISHED:
         return task
-    mark_failed(tenant_id, task_id, CANCELLED, also=also)
+    mark_failed(tenant_id, task_id, CANCELLED, counted="cancelled", also=also)
     stop_work(house, task_id)
     shutil.rmtree(folder_of(house, task_id), ignore_errors=True)  # what was written until then
     return task_of(house, tenant_id, task_id)
+
+
+def in_work(house: Workshop) -> set[str]:
+    """The tasks that children of this process work for, or that have a folder here, which may have another name."""
+    folders = {folder.name for folder in house.work_folder.iterdir()} if house.work_folder.is_dir() else set()
+    return folders | house.pools.speech.tags | house.pools.decoding.tags
+
+
+def drop_work(house: Workshop, task_id: str) -> None:
+    """Ends what children of this process do for a task, and removes what it has on disk."""
+    stop_work(house, task_id)
+    shutil.rmtree(folder_of(house, task_id), ignore_errors=True)
 
 
 def stop_work(house: Workshop, task_id: str) -> None:
@@ -175,14 +187,11 @@ class CallSweep:
 def sweep_ended() -> None:
     """Stops work for calls that ended elsewhere, on another machine say, and removes what they left on disk."""
     house = workshop()
-    tags = house.pools.speech.tags | house.pools.decoding.tags
-    folders = list(house.work_folder.iterdir()) if house.work_folder.is_dir() else []
-    if not tags and not folders:
+    names = in_work(house)
+    if not names:
         return
+    # Read after what is in work: a call that is by now began before.
     with house.database.read() as connection:
-        unfinished = {task.id for task in transcriptions.list_unfinished(connection, older_than_s=0, limit=100_000)}
-    for task_id in tags - unfinished:
-        stop_work(house, task_id)
-    for folder in folders:
-        if folder.name not in unfinished:
-            shutil.rmtree(folder, ignore_errors=True)
+        unfinished = transcriptions.unfinished_among(connection, names)
+    for name in names - unfinished.keys():
+        drop_work(house, name)

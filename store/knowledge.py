@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, insert_ignoring, is_older, metadata, now, time_column
-from store.rounds import Place, behind
+from store.rounds import Place, among, behind
 from store.scope import across_tenants
 
 documents = sa.Table(
@@ -409,6 +409,13 @@ def list_unfinished(
     )
     rows = connection.execute(behind(query, documents.c.updated_at, documents.c.id, after, limit))
     return [_document(row) for row in rows]
+
+
+@across_tenants("what a machine has in work is of whichever tenants")
+def unfinished_among(connection: Connection, names: Collection[str]) -> set[tuple[str, int]]:
+    """(id, run) of each document among `names` that has not ended."""
+    query = sa.select(documents.c.id, documents.c.run).where(documents.c.status.in_(UNFINISHED))
+    return {(row.id, row.run) for row in among(connection, query, documents.c.id, names)}
 
 
 @across_tenants("the index of all tenants is made anew")

@@ -14,7 +14,12 @@ from prometheus_client import Counter, Gauge, Histogram
 
 _LONG = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
-ENDED = Counter("parley_work_ended_total", "Accepted work that ended, by what it was and how.", ["kind", "outcome"])
+ENDED = Counter(
+    "parley_work_ended_total",
+    "Accepted work that ended, by what it was and how. No errors of the server: cancelled, refused (what was sent "
+    "cannot be had or read, or the balance does not cover it) and skipped.",
+    ["kind", "outcome"],
+)
 SPEECH_SECONDS = Counter("parley_speech_seconds_total", "Seconds of speech that were recognised.")
 CHARGED = Counter("parley_charged_rub_total", "What accounts were charged, in roubles.", ["product"])
 WEBHOOK_ATTEMPTS = Counter("parley_webhook_attempts_total", "Tries to send a webhook.", ["outcome"])
@@ -75,7 +80,7 @@ CHILDREN_FAILED = Counter(
 )
 
 Kind = Literal["call", "document", "analysis", "evaluation", "export"]
-Outcome = Literal["success", "error", "skipped"]
+Outcome = Literal["success", "error", "cancelled", "refused", "skipped"]
 Purpose = Literal["chat", "analysis"]
 
 # Made at once, where what they tell apart is known: a series that begins with its first failure, at 1, has not risen.

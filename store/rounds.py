@@ -3,13 +3,14 @@ anew after the last row. So nobody's backlog keeps another's row from being look
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from store.database import Connection, is_older
+from store.ids import parse_id
 from store.scope import across_tenants
 
 AT_ONCE = 1000
@@ -45,6 +46,16 @@ def behind(
         place = sa.tuple_(sa.literal(after[0], at.type), sa.literal(after[1], row_id.type))
         query = query.where(sa.tuple_(at, row_id) > place)
     return query.order_by(at, row_id).limit(limit)
+
+
+@across_tenants("who calls says why")
+def among(
+    connection: Connection, query: sa.Select[Any], row_id: sa.ColumnElement[Any], names: Collection[str]
+) -> Iterator[sa.Row[Any]]:
+    """The rows of a query whose id is among `names`, of which some may be no ids."""
+    ids = [found for found in map(parse_id, names) if found is not None]
+    for start in range(0, len(ids), AT_ONCE):
+        yield from connection.execute(query.where(row_id.in_(ids[start : start + AT_ONCE])))
 
 
 @across_tenants("the sweeper starts what a crash left unstarted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from sqlalchemy.engine import Connection
 
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
-from store.rounds import Place, Waiting, list_waiting
+from store.rounds import Place, Waiting, among, list_waiting
 from store.scope import across_tenants
 
 transcription_tasks = sa.Table(
@@ -160,6 +161,14 @@ def list_unfinished(
     table = transcription_tasks.c
     unfinished = table.status.in_(UNFINISHED)
     return list_waiting(connection, unfinished, table.created_at, older_than_s=older_than_s, limit=limit, after=after)
+
+
+@across_tenants("what a machine has in work is of whichever tenants")
+def unfinished_among(connection: Connection, names: Collection[str]) -> dict[str, str]:
+    """The tenant of each task among `names` that has not ended."""
+    table = transcription_tasks.c
+    query = sa.select(table.id, table.tenant_id).where(table.status.in_(UNFINISHED))
+    return {row.id: row.tenant_id for row in among(connection, query, table.id, names)}
 
 
 @across_tenants("the queue is bounded for all tenants together")

@@ -25,7 +25,7 @@ from ingest.documents.parsed import DocumentError
 from ingest.documents.passages import document_passages
 from ingest.documents.reading import Read, ReadingStopped, read_document
 from ingest.documents.recording_charges import Heard
-from ingest.documents.recordings import Recording, hear_document
+from ingest.documents.recordings import UNPAID, Recording, hear_document
 from ingest.outages import closing_step, lasting_step
 from ingest.timelines import do_index_work
 from ingest.workshop import DOCUMENTS_QUEUE, FETCHES_QUEUE, RECORDINGS_QUEUE, Workshop, workshop
@@ -88,11 +88,16 @@ def index_document(tenant_id: str, document_id: str, run: int) -> None:
         return
     parsed = _parse(tenant_id, document_id, run, fetched["blob_key"], fetched["file_name"], fetched.get("charset"))
     if parsed is not None and parsed.get("is_recording"):
-        job_id = recording_workflow_id(document_id, run)
-        arguments = (tenant_id, document_id, run, fetched)
-        workshop().jobs.enqueue(RECORDINGS_QUEUE, job_id, index_recording, *arguments, partition=tenant_id)
+        _hand_over(tenant_id, document_id, run, fetched)
         return
     _index_all(tenant_id, document_id, run, fetched, parsed)
+
+
+@lasting_step("hand_over_recording")
+def _hand_over(tenant_id: str, document_id: str, run: int, fetched: Fetched) -> None:
+    job_id = recording_workflow_id(document_id, run)
+    arguments = (tenant_id, document_id, run, fetched)
+    workshop().jobs.enqueue(RECORDINGS_QUEUE, job_id, index_recording, *arguments, partition=tenant_id)
 
 
 @workflow(name="index_recording")
@@ -343,7 +348,9 @@ def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: 
             work = index_work.add(tenant_id, connection, action=SETTLE_DOCUMENT, subject_id=document_id)
             delivery = _emit(tenant_id, connection, document_id, run)
     if ends:
-        meters.ended("document", "error")
+        # The contract has no code of its own for a recording that the balance does not cover.
+        is_ours = code == "internal_error" and message != UNPAID
+        meters.ended("document", "error" if is_ours else "refused")
     webhooks.start(delivery)
     if work is not None:
         _do(house, work)
@@ -389,7 +396,7 @@ class DocumentSweep:
         """Starts documents that a crash left unstarted, and ends those whose job ended without telling. Removes what
         runs left on disk that ended elsewhere."""
         house = workshop()
-        run_folders.sweep(house, lambda document: workflow_id(document.id, document.run))
+        run_folders.sweep(house, workflow_id)
         with house.database.read() as connection:
             waiting = knowledge.list_unfinished(
                 connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after

@@ -8,9 +8,6 @@ from pathlib import Path
 
 from ingest.workshop import Workshop
 from store import knowledge
-from store.knowledge import Document
-
-_MOST_RUNS = 100_000
 
 
 def folder_of(house: Workshop, job_id: str) -> Path:
@@ -21,16 +18,16 @@ def clear(house: Workshop, job_id: str) -> None:
     shutil.rmtree(folder_of(house, job_id), ignore_errors=True)
 
 
-def sweep(house: Workshop, job_id_of: Callable[[Document], str]) -> None:
-    """Removes the folders of runs that have ended, elsewhere perhaps."""
+def sweep(house: Workshop, job_id_of: Callable[[str, int], str]) -> None:
+    """Removes the folders of runs that have ended, elsewhere perhaps. `job_id_of`: by document and run."""
     root = _root(house)
-    folders = [folder.name for folder in root.iterdir()] if root.is_dir() else []
+    folders = {folder.name for folder in root.iterdir()} if root.is_dir() else set()
     if not folders:
         return
     # Read after the folders: a run that has one by now began before.
     with house.database.read() as connection:
-        unfinished = knowledge.list_unfinished(connection, older_than_s=0, limit=_MOST_RUNS)
-    for job_id in set(folders) - {job_id_of(document) for document in unfinished}:
+        unfinished = knowledge.unfinished_among(connection, {name.partition(".")[0] for name in folders})
+    for job_id in folders - {job_id_of(*run) for run in unfinished}:
         clear(house, job_id)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import get_args
@@ -15,6 +15,7 @@ import pytest
 from store import accounts, index_work, meters
 from store.database import now
 from store.ids import new_id
+from tests.contract.recordings import tone, wav
 from tests.contract.test_evaluations import evaluate
 from tests.contract.test_sign_in import OWN
 from tests.support.analyses import STAGES, analysed, send
@@ -114,7 +115,7 @@ def test_work_that_ends_is_counted_by_what_it_was(server: RunningServer, account
     space_id = account.new_space()
     with moves(server, 1, ended, kind="document", outcome="success"):
         record = account.add_document(space_id, "Пароль от склада: сова.".encode(), "склад.txt")
-    with moves(server, 1, ended, kind="document", outcome="error"):
+    with moves(server, 1, ended, kind="document", outcome="refused"):
         assert account.add_document(space_id, b"%PDF-1.7 broken", "broken.pdf")["status"] == "error"
     question = {"text": "Какой пароль от склада?", "document_id": record["id"], "quote": "Пароль от склада: сова."}
     assert account.post(f"/public/v1/kb/spaces/{space_id}/questions", json=question).status_code == 201
@@ -122,6 +123,46 @@ def test_work_that_ends_is_counted_by_what_it_was(server: RunningServer, account
         assert evaluate(account, space_id)["status"] == "success"
     with moves(server, 1, ended, kind="export", outcome="success"):
         assert account.post("/public/v1/account/exports").status_code == 202
+
+
+def test_what_customers_do_themselves_is_no_error_of_the_server(receiver: Receiver, tmp_path: Path) -> None:
+    """Of a call that cannot be recognised for want of a model the server says that it is one."""
+    running = RunningServer(
+        tmp_path, cache_dir=str(tmp_path / "no models"), allowed_networks="127.0.0.0/8", sweep_s=str(SWEEP_S)
+    )
+    recording = receiver.answer("/call.wav", Reply(body=wav(tone(60.0))))
+
+    def start(account: Account, url: str) -> str:
+        answer = account.post("/v1/audio/transcriptions", json={"fileUrl": url})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["task_id"])
+
+    def why(account: Account, url: str) -> str:
+        return str(account.finished_task(start(account, url))["transcription_error_message"])
+
+    def calls(outcome: str) -> AbstractContextManager[None]:
+        return moves(running, 1, "parley_work_ended_total", kind="call", outcome=outcome)
+
+    try:
+        running.start()
+        account, poor = running.new_client("rich"), running.new_client("poor", balance_rub="0.01")
+        with calls("cancelled"):
+            task_id = start(account, receiver.answer("/slow", Reply(hangs=True)))
+            assert account.request("DELETE", f"/v1/audio/transcriptions/tasks/{task_id}").status_code == 200
+        with calls("refused"):
+            assert "known audio" in why(account, receiver.answer("/text", Reply(body=b"no sound at all" * 99)))
+        with calls("refused"):
+            assert "has no such file" in why(account, receiver.answer("/gone", Reply(404)))
+        with calls("refused"):
+            start(poor, recording)
+        assert counted(running, "parley_work_ended_total", outcome="error") == 0
+        with calls("error"):
+            assert "is not installed" in why(account, recording)
+        with moves(running, 1, "parley_work_ended_total", kind="document", outcome="error"):
+            record = account.add_document(account.new_space(), wav(tone(1.0)), "call.wav")
+            assert record["error_code"] == "internal_error"
+    finally:
+        running.close()
 
 
 def test_what_an_analysis_does_and_costs_is_counted(server: RunningServer, account: Account) -> None:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 from itertools import takewhile
 from pathlib import Path
 from typing import get_args
@@ -20,6 +21,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from api.command_line import app
+from api.proxies import trusted_proxies
+from rag.server_version import LEAST_SERVER
 from store import camera_streams, meters
 from store.settings import WORK, Settings
 from tests.support.npm_tools import NODE
@@ -84,7 +87,7 @@ def test_nobody_is_missed_who_has_a_gpu_or_watches_where_there_is_no_camera(serv
     assert [labels["work"] for labels in selected(watching, page)] == ["vision"]
 
 
-def test_what_was_skipped_is_neither_an_error_nor_work_that_errors_are_a_share_of() -> None:
+def test_what_the_server_did_not_come_to_do_is_neither_an_error_nor_work_that_errors_are_a_share_of() -> None:
     page = "".join(
         f'parley_work_ended_total{{kind="analysis",outcome="{each}"}} 1\n' for each in get_args(meters.Outcome)
     )
@@ -155,6 +158,36 @@ def test_every_service_of_compose_waits_for_what_is_there() -> None:
         for volume in service.get("volumes", ()):
             source = volume.partition(":")[0]
             assert source in COMPOSE["volumes"] or (ROOT / source).exists(), volume
+
+
+def test_compose_has_a_qdrant_that_is_new_enough() -> None:
+    image, _, tag = COMPOSE["services"]["qdrant"]["image"].partition(":")
+    major, minor, _ = tag.removeprefix("v").split(".")
+    assert image == "qdrant/qdrant"
+    assert (int(major), int(minor)) >= LEAST_SERVER
+    least = ".".join(map(str, LEAST_SERVER))
+    assert f"Qdrant has to be {least} or newer" in OPERATIONS.read_text(encoding="utf-8")
+    assert f"{least} or newer" in str(Settings.model_fields["qdrant_url"].description)
+
+
+def test_no_variable_of_parley_env_is_overruled_without_a_word() -> None:
+    """What `environment` sets wins over `parley.env`: it is either the installation's own, or read from `.env`."""
+    page = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    begins = page.partition("services:")[0]
+    fixed = {name for name, value in COMPOSE["x-parley"]["environment"].items() if "${" not in str(value)}
+    assert not {name for name in fixed if name.startswith("PARLEY_")} - {"PARLEY_QDRANT_URL", "PARLEY_BLOB_URL"}
+    defaults = re.findall(r"\$\{(\w+):-", begins)
+    assert defaults
+    assert all(re.search(rf"^#.*\b{name}\b", begins, re.MULTILINE) for name in defaults)
+
+
+def test_the_proxy_of_compose_is_believed_in_every_network_that_docker_makes() -> None:
+    """Of Docker's own address pools: 172.17 to 172.31, then 192.168 in parts."""
+    set_to = COMPOSE["x-parley"]["environment"]["PARLEY_TRUSTED_PROXIES"]
+    (default,) = re.findall(r"^\$\{PARLEY_TRUSTED_PROXIES:-(.*)\}$", set_to)
+    believed = [IPv4Network(each) for each in trusted_proxies(default.split(",")) if ":" not in each]
+    made = [IPv4Network(f"172.{number}.0.0/16") for number in range(17, 32)] + [IPv4Network("192.168.0.0/16")]
+    assert all(any(each.subnet_of(network) for network in believed) for each in made)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed here")

@@ -1,17 +1,18 @@
-"""A crash left one account's row without its job, behind more waiting rows of another than a sweep looks at."""
+"""Backlogs of more rows than a sweep looks at: behind one, a crash left another account's row without its job."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import pytest
 import sqlalchemy as sa
 
-from ingest import call_job, calls, evaluations
+from ingest import account_deletion, call_job, calls, evaluations
 from ingest.calls import CallSweep
-from ingest.documents import document_job
+from ingest.documents import document_job, run_folders
 from ingest.documents.document_job import DocumentSweep
 from ingest.evaluations import EvaluationSweep
 from store import communications, kb_spaces, knowledge, rounds, transcriptions
@@ -121,3 +122,34 @@ def test_a_row_behind_another_account_s_backlog_is_started_and_the_sweep_goes_ro
     for _ in range(BACKLOG // AT_ONCE + 1):
         sweep.sweep()
     assert [waiting[0] in each for each in jobs.started[1:]] == [True]
+
+
+def test_what_a_machine_has_of_unfinished_work_stays_and_all_else_goes(
+    database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(rounds, "AT_ONCE", AT_ONCE)
+    cancelled: list[str] = []
+    pools = SimpleNamespace(
+        speech=SimpleNamespace(tags={"of a child"}, cancel=cancelled.append),
+        decoding=SimpleNamespace(tags=set(), cancel=lambda _: None),
+    )
+    house = SimpleNamespace(database=database, pools=pools, work_folder=tmp_path / "work")
+    monkeypatch.setattr(calls, "workshop", lambda: house)
+    calls.sweep_ended()
+    with database.write() as connection:
+        tenant = create_tenant(connection, name="busy", external_id="busy")
+        assert tenant is not None
+        in_work = [a_call(tenant.id, connection) for _ in range(BACKLOG)]
+        runs = [f"{a_document(tenant.id, connection)}.1" for _ in range(BACKLOG)]
+    gone = ["no id", new_id()]
+    for root, names in (("work", [*in_work, *gone]), ("document-work", [*runs, *gone, f"{runs[0][:-1]}2"])):
+        for name in names:
+            (tmp_path / root / name).mkdir(parents=True)
+    pools.speech.tags |= {in_work[0]}
+    calls.sweep_ended()
+    run_folders.sweep(house, document_job.workflow_id)  # type: ignore[arg-type]
+    assert {folder.name for folder in (tmp_path / "work").iterdir()} == set(in_work)
+    assert {folder.name for folder in (tmp_path / "document-work").iterdir()} == set(runs)
+    assert set(cancelled) == {"of a child", *gone}
+    account_deletion._stop_calls(house, tenant.id)  # type: ignore[arg-type]
+    assert list((tmp_path / "work").iterdir()) == []

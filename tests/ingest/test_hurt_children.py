@@ -20,6 +20,7 @@ from store.ids import new_id
 from store.transcriptions import Task
 from tests.ingest.test_fairness import LONG_MINUTES, decoding, processor_ticks, silence, task_of, upload, wait_for
 from tests.support.audio import call_clip
+from tests.support.metrics import counted
 from tests.support.server import Account, RunningServer
 
 pytestmark = pytest.mark.models
@@ -82,11 +83,14 @@ def assert_serves(account: Account) -> None:
 
 
 def test_a_call_that_kills_its_child_at_every_try_ends_in_error_and_others_are_served(account: Account) -> None:
+    failed = {"kind": "call", "outcome": "error"}
+    before = counted(account.server, "parley_work_ended_total", **failed)
     task_id = upload(account, silence(LONG_MINUTES))
     for _ in range(ATTEMPTS):
         wait_for(account, task_id, decoding)
         when_at_work(account, task_id, lambda pid: os.kill(pid, signal.SIGKILL))
     assert_failed(account, account.finished_task(task_id))
+    assert counted(account.server, "parley_work_ended_total", **failed) == before + 1
     assert_serves(account)
 
 
