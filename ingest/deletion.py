@@ -57,7 +57,7 @@ def lock(tenant_id: str, connection: Connection, communication_id: str) -> bool:
     """Locks what `remove` of one needs, in the order of locks: communication, conversation, account. False where it is
     gone."""
     is_there = communications.lock(tenant_id, connection, communication_id)
-    widget.get(tenant_id, connection, communication_id, lock=True)
+    widget.lock(tenant_id, connection, [communication_id])
     accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
     return is_there
 

@@ -12,7 +12,7 @@ import structlog
 from ingest.deletion import remove
 from ingest.timelines import do_index_work
 from ingest.workshop import Workshop, workshop
-from store import accounts, audit, index_work, retention, tool_calls
+from store import accounts, audit, index_work, retention, tool_calls, widget
 from store.database import Connection, Database, now
 from store.index_work import DELETE_BLOB, IndexWork
 from store.settings import Settings
@@ -53,12 +53,16 @@ def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
     """Deletes up to `BATCH` communications that are over their time; the work that index and blobs now have to follow
     with, committed with the deletion."""
     with house.database.write() as connection:
-        tenant = accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
+        tenant = accounts.get_tenant(tenant_id, connection)
         if tenant is None or tenant.retention_days is None:  # changed meanwhile
             return []
         before = now() - timedelta(days=tenant.retention_days)
         expired = retention.list_expired(tenant_id, connection, before=before, limit=BATCH)
         if not expired:
+            return []
+        widget.lock(tenant_id, connection, expired)
+        locked = accounts.get_tenant(tenant_id, connection, lock=True)  # who learns a voice holds it too
+        if locked is None or locked.retention_days != tenant.retention_days:
             return []
         work = remove(tenant_id, connection, expired)
         details = {"count": len(expired), "older_than_days": tenant.retention_days}

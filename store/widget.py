@@ -168,6 +168,13 @@ def get(
     return _conversation(row) if row else None
 
 
+def lock(tenant_id: str, connection: Connection, conversation_ids: Sequence[str]) -> None:
+    """Those among them that are there, as `get` does."""
+    table = widget_conversations.c
+    query = sa.select(table.id).where(table.tenant_id == tenant_id, table.id.in_(conversation_ids))
+    connection.execute(query.order_by(table.id).with_for_update()).all()
+
+
 def list_page(
     tenant_id: str,
     connection: Connection,

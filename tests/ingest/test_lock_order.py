@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.speakers import delete_speaker
-from ingest import calls, deletion, trials
+from ingest import calls, deletion, retention, trials
 from store import accounts, chats, communications, speakers, transcriptions, widget
 from store.communications import Communication
 from store.database import Connection, Database, now
@@ -89,6 +90,15 @@ def forget_person(house: Any) -> None:
     delete_speaker(call)
 
 
+def let_expire(house: Any) -> None:
+    long_ago, table = now() - timedelta(days=9), communications.communications
+    with house.database.write() as connection:
+        accounts.update_tenant(house.tenant_id, connection, retention_days=7)
+        old = sa.update(table).values(occured_at=long_ago, created_at=long_ago, updated_at=long_ago)
+        connection.execute(old.where(table.c.id == house.talk.id))
+    assert retention.remove_batch(house, house.tenant_id)
+
+
 def end_a_call(house: House, connection: Connection) -> None:
     task = transcriptions.transcription_tasks
     connection.execute(sa.update(task).where(task.c.id == house.task_id).values(progress=1.0))
@@ -112,6 +122,7 @@ def delete_a_chat(house: House, connection: Connection) -> None:
         (end_a_call, forget_person),
         (delete_a_chat, delete_by_hand),
         (delete_a_chat, remove_trial),
+        (delete_a_chat, let_expire),
     ],
 )
 def test_who_holds_a_conversation_gets_the_account_before_whoever_waits(
