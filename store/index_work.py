@@ -129,41 +129,22 @@ def withdraw(tenant_id: str, connection: Connection, action: str, subject_ids: S
 
 def get(tenant_id: str, connection: Connection, action: str, subject_id: str) -> IndexWork | None:
     columns = [index_work.c[name] for name in IndexWork.__dataclass_fields__]
-    row = connection.execute(
-        sa.select(*columns).where(
-            index_work.c.tenant_id == tenant_id,
-            index_work.c.action == action,
-            index_work.c.subject_id == subject_id,
-        )
-    ).first()
+    row = connection.execute(sa.select(*columns).where(*_of(tenant_id, action, subject_id))).first()
     return IndexWork(**row._mapping) if row else None
 
 
 def done(tenant_id: str, connection: Connection, work: IndexWork) -> None:
     """Ticks the work off, unless the subject changed again."""
-    connection.execute(
-        sa.delete(index_work).where(
-            index_work.c.tenant_id == tenant_id,
-            index_work.c.subject_id == work.subject_id,
-            index_work.c.action == work.action,
-            index_work.c.version == work.version,
-        )
-    )
+    mine = _of(tenant_id, work.action, work.subject_id)
+    connection.execute(sa.delete(index_work).where(*mine, index_work.c.version == work.version))
 
 
 def put_back(tenant_id: str, connection: Connection, work: IndexWork) -> None:
     """Work that failed waits behind what is there, so that it does not keep the head of the line. Where another worker
     has ticked it off meanwhile, what failed may have put something older in its place: it is open again."""
-    connection.execute(
-        sa.update(index_work)
-        .where(
-            index_work.c.tenant_id == tenant_id,
-            index_work.c.subject_id == work.subject_id,
-            index_work.c.action == work.action,
-            index_work.c.version == work.version,
-        )
-        .values(changed_at=now())
-    )
+    mine = _of(tenant_id, work.action, work.subject_id)
+    waits = sa.update(index_work).where(*mine, index_work.c.version == work.version).values(changed_at=now())
+    connection.execute(waits)
     # Only what asks the store anew: a blob may have an owner by now, and what was deleted may be there again.
     if work.action in _RECHECK_OF and get(tenant_id, connection, work.action, work.subject_id) is None:
         add(tenant_id, connection, action=work.action, subject_id=work.subject_id)
@@ -178,18 +159,21 @@ def begin(tenant_id: str, connection: Connection, action: str, subject_id: str) 
 
 def end(tenant_id: str, connection: Connection, action: str, subject_id: str) -> None:
     """Takes back what `begin` noted: the index agrees with the store. The note stays for others who are at it."""
-    table = index_work.c
-    mine = table.tenant_id == tenant_id, table.subject_id == subject_id, table.action == _RECHECK_OF[action]
-    connection.execute(sa.update(index_work).where(*mine).values(version=table.version - 1))
-    connection.execute(sa.delete(index_work).where(*mine, table.version <= 0))
+    noted = _of(tenant_id, _RECHECK_OF[action], subject_id)
+    connection.execute(sa.update(index_work).where(*noted).values(version=index_work.c.version - 1))
+    connection.execute(sa.delete(index_work).where(*noted, index_work.c.version <= 0))
 
 
 def reopen(tenant_id: str, connection: Connection, recheck: IndexWork) -> None:
     """Makes open work of what is due to be looked at again, unless somebody began meanwhile."""
-    table = index_work.c
-    mine = table.tenant_id == tenant_id, table.subject_id == recheck.subject_id, table.action == recheck.action
-    if connection.execute(sa.delete(index_work).where(*mine, table.changed_at <= now())).rowcount:
+    due = (*_of(tenant_id, recheck.action, recheck.subject_id), index_work.c.changed_at <= now())
+    if connection.execute(sa.delete(index_work).where(*due)).rowcount:
         add(tenant_id, connection, action=RECHECKS[recheck.action], subject_id=recheck.subject_id)
+
+
+def _of(tenant_id: str, action: str, subject_id: str) -> tuple[sa.ColumnElement[bool], ...]:
+    table = index_work.c
+    return table.tenant_id == tenant_id, table.action == action, table.subject_id == subject_id
 
 
 @across_tenants("whoever sweeps does the work of all")

@@ -6,8 +6,9 @@ which needs less room than what failed: a call would end for good that only had 
 
 from __future__ import annotations
 
-from dbos import _sys_db  # neither has a public name
+from dbos import _sys_db  # none of these has a public name
 from dbos._context import get_local_dbos_context
+from dbos._utils import retriable_sqlite_exception
 
 from store.database import is_sqlite_away
 
@@ -16,7 +17,7 @@ def _is_worth_another_try(error: Exception) -> bool:
     """DBOS asks it of each error of SQLite's, and tries again without an end."""
     # Whoever accepts work, or looks for it, is told at once: no request waits for a disk.
     is_of_a_job = get_local_dbos_context() is not None
-    return "database is locked" in str(getattr(error, "orig", error)) or (is_of_a_job and is_sqlite_away(error))
+    return retriable_sqlite_exception(error) or (is_of_a_job and is_sqlite_away(error))
 
 
 def outlast_a_full_disk() -> None:

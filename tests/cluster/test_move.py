@@ -7,7 +7,7 @@ import subprocess
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -264,11 +264,6 @@ def test_it_waits_for_no_qdrant_and_for_nobody_who_has_the_index(
 
 
 def test_a_server_that_came_and_went_meanwhile_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = RunningServer(tmp_path / "here")
-    server.start()
-    server.stop()
-    for name, value in server.environment.items():
-        monkeypatch.setenv(name, value)
     index_moved = commands_moving._index_moved
 
     def come_and_go(*arguments: Any) -> Any:
@@ -277,9 +272,13 @@ def test_a_server_that_came_and_went_meanwhile_is_noticed(tmp_path: Path, monkey
         return index_moved(*arguments)
 
     monkeypatch.setattr(commands_moving, "_index_moved", come_and_go)
-    with pytest.raises(Conflict, match="at work meanwhile"):
-        commands_moving.move(data_dir=tmp_path / "there", as_json=True)
-    server.close()
+    with closing(RunningServer(tmp_path / "here")) as server:
+        server.start()
+        server.stop()
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(Conflict, match="at work meanwhile"):
+            commands_moving.move(data_dir=tmp_path / "there", as_json=True)
 
 
 def test_one_that_is_broken_off_goes_on(
