@@ -15,8 +15,10 @@ from store.database import is_sqlite_away
 
 def _is_worth_another_try(error: Exception) -> bool:
     """DBOS asks it of each error of SQLite's, and tries again without an end."""
-    # Whoever accepts work, or looks for it, is told at once: no request waits for a disk.
-    is_of_a_job = get_local_dbos_context() is not None
+    # Whoever accepts work, or looks for it, is told at once: no request and no sweep waits for a disk. They have a
+    # context too while they accept, of no job.
+    context = get_local_dbos_context()
+    is_of_a_job = context is not None and context.is_within_workflow()
     return retriable_sqlite_exception(error) or (is_of_a_job and is_sqlite_away(error))
 
 

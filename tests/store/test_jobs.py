@@ -146,6 +146,7 @@ def test_a_job_whose_claim_got_no_answer_is_done_and_one_that_takes_long_is_begu
 def test_a_step_whose_result_the_disk_has_no_room_for_waits_for_it(start: Start, tmp_path: Path) -> None:
     start("one", "full", "job-1")
     wait_for(tmp_path, "outgrows job-1 by one")
+    wait_for(tmp_path, "is told that there is no room by one")  # who accepts work waits for none
     time.sleep(2)  # its error would need less room, and be written at once
     (tmp_path / "go").touch()
     wait_for(tmp_path, "100000 recorded of job-1 by one")

@@ -1,12 +1,12 @@
 """A worker process for tests of the job runtime: `python -m tests.support.job_worker FOLDER NAME COMMAND [ID]`.
 
-COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job ID,
-then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
-no answer), `full` (starts the job ID, which outgrows the disk until there is the file FOLDER/go, then works), `accept`
-(starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and notes how many are left),
-`forget-some` (forgets jobs by their ids, then an account's while others go, and notes what it did), `idle` (notes how
-many statements a second of waiting cost, then works) or `late` (takes over a worker that another has taken over just
-before, then works).
+COMMAND is `work` (until killed), `newer` (works, with a queue more than the others know), `enqueue` (starts the job
+ID, then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`, but the first claim of the job gets
+no answer), `full` (starts the job ID, which outgrows the disk until there is the file FOLDER/go, and another while it
+does, then works), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and
+notes how many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what
+it did), `idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker that
+another has taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -24,6 +24,7 @@ from dbos import DBOS, SetWorkflowID
 from store import heartbeats, job_claims
 from store import jobs as runtime
 from store.database import Connection, Database
+from store.errors import Unavailable
 from store.jobs import Jobs, QueuePlan, step, workflow
 from store.settings import WORK, Settings
 
@@ -188,6 +189,11 @@ def main() -> None:
     if sys.argv[3] == "full":
         fill_disk(jobs)
         jobs.enqueue("jobs", sys.argv[4], too_much, sys.argv[4])
+        is_disk_full.wait()
+        try:
+            jobs.enqueue("jobs", "another", too_much, "x" * 100_000)
+        except Unavailable:
+            note("is told that there is no room")
     if sys.argv[3] == "forget":
         forget(jobs)
     if sys.argv[3] == "forget-some":
