@@ -16,7 +16,7 @@ from store.corrections import corrections
 from store.media import media
 from store.people import list_aliases
 from store.speakers import communication_speakers, get, list_former_names
-from store.transcriptions import transcription_tasks
+from store.transcriptions import UNFINISHED, transcription_tasks
 
 GONE_NAME = "—"
 """Stands where the name of a person who was forgotten stood."""
@@ -129,15 +129,17 @@ def _take_out_of_items(
 
 
 def lock(tenant_id: str, connection: Connection, speaker_id: str) -> None:
-    """Locks the calls and communications of a person, whose names are to change, in the order of those who end work:
-    task, communication, then the account."""
-    tasks = transcription_tasks.c
-    for row_id, belongs_to, of_tenant in (
-        (tasks.id, tasks.communication_id, tasks.tenant_id),
-        (communications.c.id, communications.c.id, communications.c.tenant_id),
-    ):
-        query = sa.select(row_id).where(of_tenant == tenant_id, belongs_to.in_(_attended(tenant_id, speaker_id)))
-        connection.execute(query.order_by(row_id).with_for_update(key_share=True)).all()
+    """Locks the communications of a person, whose names are to change, and before them the tasks that have not ended,
+    as who ends one does. A task that has ended comes after its communication, as where that is deleted."""
+    tasks, attended = transcription_tasks.c, _attended(tenant_id, speaker_id)
+    in_work = sa.select(tasks.id).where(
+        tasks.tenant_id == tenant_id, tasks.communication_id.in_(attended), tasks.status.in_(UNFINISHED)
+    )
+    theirs = sa.select(communications.c.id).where(
+        communications.c.tenant_id == tenant_id, communications.c.id.in_(attended)
+    )
+    for query in (in_work.order_by(tasks.id), theirs.order_by(communications.c.id)):
+        connection.execute(query.with_for_update(key_share=True)).all()
 
 
 def _attended(tenant_id: str, speaker_id: str) -> sa.Select[tuple[str]]:

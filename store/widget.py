@@ -366,11 +366,10 @@ def forget_chat(tenant_id: str, connection: Connection, chat_id: str) -> None:
     """Its conversations stay, as those of no chat. Before the chat is deleted: the database would lock them after the
     tenant, against the order of locks."""
     table = widget_conversations.c
-    connection.execute(
-        sa.update(widget_conversations)
-        .where(table.tenant_id == tenant_id, table.chat_id == chat_id)
-        .values(chat_id=None)
-    )
+    mine = table.tenant_id == tenant_id, table.chat_id == chat_id
+    # In the order in which all take several: an update takes them as they lie.
+    connection.execute(sa.select(table.id).where(*mine).order_by(table.id).with_for_update()).all()
+    connection.execute(sa.update(widget_conversations).where(*mine).values(chat_id=None))
 
 
 @across_tenants("the sweep analyses the conversations of all tenants")

@@ -1,4 +1,5 @@
-"""Row locks go task, communication, conversation, account: nobody who waits for one of these holds one behind it."""
+"""Row locks go task in work, communication, conversation, account, and then the rest of a communication: nobody who
+waits for one of these holds one behind it."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ from tests.store.test_figures import wait_for_a_lock
 
 
 class House(SimpleNamespace):
-    """The parts of a workshop that deletion needs, and a conversation of the site's, in which somebody takes part."""
+    """The parts of a workshop that deletion needs, and two conversations of the site's, in the first of which somebody
+    takes part."""
 
     database: Database
     talk: Communication
+    another: Communication
     person: speakers.Speaker
 
     @property
@@ -40,11 +43,16 @@ def house(database: Database, monkeypatch: pytest.MonkeyPatch) -> House:
         open_house(connection)
         chat = chats.create(HOUSE_ID, connection, name="c", header_title="c", public_key="pk")
         person = speakers.upsert(HOUSE_ID, connection, external_id="1", name="Anna Petrova", role="client")
-        talk = communications.create(
-            HOUSE_ID, connection, kind="chat", channel_type="widget", occured_at=now(), title="Anna Petrova"
+        talk, another = (
+            communications.create(
+                HOUSE_ID, connection, kind="chat", channel_type="widget", occured_at=now(), title="Anna Petrova"
+            )
+            for _ in range(2)
         )
+        assert talk.id < another.id
         speakers.attach(HOUSE_ID, connection, talk.id, [speakers.Attending(person.id, "client")])
-        widget.create(HOUSE_ID, connection, talk.id, chat_id=chat.id)
+        for each in (talk, another):
+            widget.create(HOUSE_ID, connection, each.id, chat_id=chat.id)
         task = transcriptions.create(
             HOUSE_ID,
             connection,
@@ -57,7 +65,7 @@ def house(database: Database, monkeypatch: pytest.MonkeyPatch) -> House:
         assert transcriptions.update(HOUSE_ID, connection, task.id, status="success")  # else it is called off first
     jobs = SimpleNamespace(forget=lambda _ids: None)
     indexes = SimpleNamespace(delete=lambda *_, **__: None)
-    made = House(database=database, jobs=jobs, indexes=indexes, talk=talk, person=person)
+    made = House(database=database, jobs=jobs, indexes=indexes, talk=talk, another=another, person=person)
     made.chat_id, made.task_id = chat.id, task.id
     monkeypatch.setattr(calls, "workshop", lambda: made)
     return made
@@ -99,9 +107,18 @@ def let_expire(house: Any) -> None:
     assert retention.remove_batch(house, house.tenant_id)
 
 
+def delete_chat(house: Any) -> None:
+    with house.database.write() as connection:
+        widget.forget_chat(house.tenant_id, connection, house.chat_id)
+        accounts.get_tenant(house.tenant_id, connection, lock=True)
+
+
 def end_a_call(house: House, connection: Connection) -> None:
     task = transcriptions.transcription_tasks
-    connection.execute(sa.update(task).where(task.c.id == house.task_id).values(progress=1.0))
+    its_task = sa.update(task).where(task.c.id == house.task_id)
+    with house.database.write() as before:
+        before.execute(its_task.values(status="processing"))
+    connection.execute(its_task.values(status="success"))
     communications.lock(house.tenant_id, connection, house.talk.id)
 
 
@@ -109,24 +126,52 @@ def end_a_stage(house: House, connection: Connection) -> None:
     communications.lock(house.tenant_id, connection, house.talk.id)
 
 
-def delete_a_chat(house: House, connection: Connection) -> None:
+def begin_to_delete_a_chat(house: House, connection: Connection) -> None:
     widget.forget_chat(house.tenant_id, connection, house.chat_id)
 
 
+def begin_to_delete(house: House, connection: Connection) -> None:
+    assert deletion.lock(house.tenant_id, connection, house.talk.id)
+
+
+def take_one_of_two(house: House, connection: Connection) -> None:
+    with house.database.write() as before:
+        widget.update(house.tenant_id, before, house.talk.id, last_at=now())  # the first lies behind the second now
+    widget.lock(house.tenant_id, connection, [house.talk.id])
+
+
+def take_account(house: House, connection: Connection) -> None:
+    accounts.get_tenant(house.tenant_id, connection, lock=True)
+
+
+def delete_the_rest(house: House, connection: Connection) -> None:
+    deletion.remove(house.tenant_id, connection, [house.talk.id])
+
+
+def take_the_other(house: House, connection: Connection) -> None:
+    widget.lock(house.tenant_id, connection, [house.another.id])
+
+
 @pytest.mark.parametrize(
-    ("begin", "other"),
+    ("begin", "other", "go_on"),
     [
-        (end_a_stage, delete_by_hand),
-        (end_a_stage, remove_trial),
-        (end_a_stage, forget_person),
-        (end_a_call, forget_person),
-        (delete_a_chat, delete_by_hand),
-        (delete_a_chat, remove_trial),
-        (delete_a_chat, let_expire),
+        (end_a_stage, delete_by_hand, take_account),
+        (end_a_stage, remove_trial, take_account),
+        (end_a_stage, forget_person, take_account),
+        (end_a_call, forget_person, take_account),
+        (begin_to_delete_a_chat, delete_by_hand, take_account),
+        (begin_to_delete_a_chat, remove_trial, take_account),
+        (begin_to_delete_a_chat, let_expire, take_account),
+        (begin_to_delete, forget_person, delete_the_rest),
+        (begin_to_delete, delete_chat, delete_the_rest),
+        (take_one_of_two, delete_chat, take_the_other),
     ],
 )
-def test_who_holds_a_conversation_gets_the_account_before_whoever_waits(
-    house: House, begin: Callable[[House, Connection], None], other: Callable[[House], None]
+def test_who_goes_on_gets_what_comes_next_before_whoever_waits(
+    house: House,
+    begin: Callable[[House, Connection], None],
+    other: Callable[[House], None],
+    go_on: Callable[[House, Connection], None],
 ) -> None:
     if house.database.is_sqlite:
         pytest.skip("SQLite has one writer at a time")
@@ -137,7 +182,7 @@ def test_who_holds_a_conversation_gets_the_account_before_whoever_waits(
             wait_for_a_lock(house.database)
             # Before PostgreSQL looks whether two wait for each other.
             connection.execute(sa.text("SET LOCAL lock_timeout = '500ms'"))
-            accounts.get_tenant(house.tenant_id, connection, lock=True)
+            go_on(house, connection)
         waiting.result(timeout=60)
 
 
