@@ -159,6 +159,8 @@ def _fetch(tenant_id: str, task_id: str) -> dict[str, Any]:
     try:
         size_bytes = call_sources.fetch_recording(house, task, go_on=lambda: _is_wanted(house, task))
         info = call_sources.probe_blob(house, tenant_id, task.blob_key)
+    except call_sources.ProbeFailed as error:
+        return {"error": str(error)}
     except (CannotFetch, Undecodable) as error:
         return _refused(str(error))
     except FetchStopped:

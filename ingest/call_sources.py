@@ -17,13 +17,18 @@ from store.transcriptions import Task
 _MAX_NAME_CHARACTERS = 200
 
 
+class ProbeFailed(Undecodable):
+    """The child that looked at a recording died, or took too long or too much memory, which may as well be the
+    machine's fault."""
+
+
 def probe_blob(house: Workshop, tenant_id: str, key: str, *, urgent: bool = False) -> AudioInfo:
     """What a recording holds, looked at in a child process. Raises Undecodable."""
     with house.blobs.as_file(key) as path:
         try:
             return run_or_shut_down(house.pools.probing, probe, path, urgent=urgent, owner=tenant_id, tries=TRIES)
         except (ChildDied, ChildTimedOut, ChildOutOfMemory):
-            raise Undecodable("nothing in it can be decoded") from None
+            raise ProbeFailed("nothing in it can be decoded") from None
 
 
 def name_in(url: str) -> str:

@@ -3,8 +3,8 @@
 Rows go table by table, those that others refer to first. A move that was broken off, or that the source went on after,
 is begun again: what is there and not in the source goes first, then each row is as in the source. Everything is
 compared at the end, each table by its number of rows and a checksum of them, all blobs by one of their contents. The
-index is moved by `rag/index_move.py`, and records of jobs stay behind: what was in work begins again. Nothing of the
-source is changed.
+index is moved by `rag/index_move.py`, and records of jobs stay behind: what was in work begins again. Nothing is
+changed here of the source.
 """
 
 from __future__ import annotations

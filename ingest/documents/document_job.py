@@ -23,7 +23,7 @@ from ingest.documents.detect import IsRecording
 from ingest.documents.links import Fetched
 from ingest.documents.parsed import DocumentError
 from ingest.documents.passages import document_passages
-from ingest.documents.reading import Read, ReadingStopped, read_document
+from ingest.documents.reading import OF_CHILDREN, Read, ReadingStopped, read_document
 from ingest.documents.recording_charges import Heard
 from ingest.documents.recordings import UNPAID, Recording, hear_document
 from ingest.outages import closing_step, lasting_step
@@ -349,7 +349,7 @@ def mark_failed(tenant_id: str, document_id: str, run: int, code: str, message: 
             delivery = _emit(tenant_id, connection, document_id, run)
     if ends:
         # The contract has no code of its own for a recording that the balance does not cover.
-        is_ours = code == "internal_error" and message != UNPAID
+        is_ours = message in OF_CHILDREN or (code == "internal_error" and message != UNPAID)
         meters.ended("document", "error" if is_ours else "refused")
     webhooks.start(delivery)
     if work is not None:

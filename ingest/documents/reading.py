@@ -27,6 +27,11 @@ _BATCH_PAGES = 4
 _MAX_HURT_PAGES = 20
 _SLICE = 256
 _HURT = {"unreadable", "too_large"}  # what a child that died, ran too long or took too much memory is told as
+_CRASHES = "Reading the document crashes the reader."
+_TAKES_LONG = "Reading the document takes longer than is allowed."
+_TAKES_MEMORY = "Reading the document takes more memory than is allowed."
+OF_CHILDREN = frozenset({_CRASHES, _TAKES_LONG, _TAKES_MEMORY})
+"""What is told of these may as well be the machine's fault as the document's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +167,8 @@ def _in_child(house: Workshop, tenant_id: str, function: Callable[..., Result], 
     try:
         return run_or_shut_down(house.pools.documents, function, *arguments, owner=tenant_id, tries=TRIES)
     except ChildDied:
-        raise DocumentError("unreadable", "Reading the document crashes the reader.") from None
+        raise DocumentError("unreadable", _CRASHES) from None
     except ChildTimedOut:
-        raise DocumentError("too_large", "Reading the document takes longer than is allowed.") from None
+        raise DocumentError("too_large", _TAKES_LONG) from None
     except ChildOutOfMemory:
-        raise DocumentError("too_large", "Reading the document takes more memory than is allowed.") from None
+        raise DocumentError("too_large", _TAKES_MEMORY) from None

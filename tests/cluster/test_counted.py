@@ -125,6 +125,19 @@ def test_work_that_ends_is_counted_by_what_it_was(server: RunningServer, account
         assert account.post("/public/v1/account/exports").status_code == 202
 
 
+def test_what_no_child_gets_read_is_an_error_of_the_server(server: RunningServer, account: Account) -> None:
+    """A machine may have no room for any, or a library that dies of all."""
+    with moves(server, 1, "parley_work_ended_total", kind="document", outcome="error"):
+        record = account.upload_document(account.new_space(), b"A word.\n\n" * 100_000, "long.txt").json()
+
+        def has_failed() -> bool:
+            server.kill_children()
+            return account.get(f"/public/v1/kb/documents/{record['id']}").json()["status"] == "error"
+
+        eventually(has_failed, "it is read after all")
+    assert account.finished_document(record["id"])["error_code"] == "unreadable"
+
+
 def test_what_customers_do_themselves_is_no_error_of_the_server(receiver: Receiver, tmp_path: Path) -> None:
     """Of a call that cannot be recognised for want of a model the server says that it is one."""
     running = RunningServer(
