@@ -106,12 +106,13 @@ class StateCollector(Collector):
         return []
 
     def collect(self) -> list[GaugeMetricFamily]:
-        """What one part does not tell, since it is away, keeps nobody from reading the rest. A database that does not
-        answer is waited for once, so that whoever scrapes is still there to read that."""
+        """What one part does not tell, since it is away, keeps nobody from reading the rest. A database or an index
+        that does not answer is waited for once, so that whoever scrapes is still there to read that."""
         ready, _ = _readiness(self._services)
         gauges = self._ready(ready)
         of_the_database = (self._store, self._workers, self._queues) if ready["database"] else ()
-        for part in (*of_the_database, self._disk, self._index, self._filling):
+        of_the_index = (self._index,) if ready["index"] else ()
+        for part in (*of_the_database, self._disk, *of_the_index, self._filling):
             try:
                 gauges += part()
             # A part may be away in any way; the log says which.

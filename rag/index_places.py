@@ -24,6 +24,8 @@ WORDS_ONLY = "words-only"
 _NO_MODEL_DIMENSION = 8
 _COLLECTION = "parley-"
 _TIMEOUT_S = 30
+_READ_TIMEOUT_S = 10
+"""Of what people wait for, and of what tells Prometheus that the server is away: it waits for 15 s."""
 
 
 def index_name(spec: EmbedderSpec | None) -> str:
@@ -155,10 +157,10 @@ class ServerPlace:
         folder = self._notes / name
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout)
+            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout, self._reader())
         except IndexMismatch:
             self.drop(name)
-            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout)
+            index = ServerIndex(self._connect(), dimension, self._prefix + name, model, layout, self._reader())
         folder.mkdir(parents=True, exist_ok=True)
         save_spec(folder, spec, dimension)
         return index
@@ -172,7 +174,9 @@ class ServerPlace:
     def open_made(self, name: str, made_for: MadeFor) -> KeptIndex:
         from rag.qdrant_server_index import ServerIndex
 
-        return ServerIndex(self._connect(), made_for.dimension, collection=self._prefix + name, model=made_for.model)
+        return ServerIndex(
+            self._connect(), made_for.dimension, self._prefix + name, made_for.model, reader=self._reader()
+        )
 
     def spec_of(self, name: str) -> EmbedderSpec | None:
         return read_spec(self._notes / name) or _recalled(self._settings, self.made_for(name))
@@ -186,20 +190,25 @@ class ServerPlace:
         with suppress(OSError):
             (self._notes / name).rmdir()
 
-    def _connect(self, *, check: bool = True) -> Any:  # Any: the client is imported only where a server is used
+    def _connect(
+        self, *, check: bool = True, timeout_s: int = _TIMEOUT_S
+    ) -> Any:  # Any: the client is imported only where a server is used
         """`check`: a thread of the client's asks for the server's version, and warns of one that is far from its own.
         Raises IndexTooOld."""
         from qdrant_client import QdrantClient
 
         from rag.server_version import refuse_older
 
-        client = QdrantClient(url=self._url, api_key=self._key, timeout=_TIMEOUT_S, check_compatibility=check)
+        client = QdrantClient(url=self._url, api_key=self._key, timeout=timeout_s, check_compatibility=check)
         try:
             refuse_older(client)
         except BaseException:
             client.close()
             raise
         return client
+
+    def _reader(self) -> Any:
+        return self._connect(check=False, timeout_s=_READ_TIMEOUT_S)
 
     @contextmanager
     def _client(self) -> Iterator[Any]:

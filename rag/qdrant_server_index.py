@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -51,12 +52,18 @@ from rag.server_queries import (
     server_id,
     sparse_query,
     term_params,
+    unavailable,
 )
 from rag.server_version import refuse_older
 from rag.text_terms import query_terms
+from store.circuit import Circuit
 from store.errors import Unavailable
 
 _BATCH_IDS = 10_000
+# Of the threads that answer, forty a process, a server that lets everybody wait may keep so many.
+_READS_AT_ONCE, _LATE_READ_S = 12, 3.0
+_WRITES_AT_ONCE, _LATE_WRITE_S = 8, 10.0
+_OPEN_S = 5.0
 _COMPLETE = "complete"
 _VERSION = "payload_version"
 _IN_BYTES = models.ScalarQuantization(
@@ -84,11 +91,16 @@ class ServerIndex:
         collection: str = "parley",
         model: str = "",
         layout: Layout | None = None,
+        reader: QdrantClient | None = None,
     ) -> None:
-        """Makes the collection where there is none. Raises IndexMismatch where it is for another dimension or model."""
+        """Makes the collection where there is none. Raises IndexMismatch where it is for another dimension or model.
+        `reader`: a client for what people wait for, which waits less long; `close` closes it too."""
         assert dimension > 0
         self._layout = layout or Layout()
         self._client = client
+        self._reader = reader or client
+        self._reads = Circuit(unavailable, at_once=_READS_AT_ONCE, late_s=_LATE_READ_S, open_s=_OPEN_S)
+        self._writes = Circuit(unavailable, at_once=_WRITES_AT_ONCE, late_s=_LATE_WRITE_S, open_s=_OPEN_S)
         self._dimension = dimension
         self._collection = collection
         self._made_for: dict[str, object] = {"dimension": dimension, "model": model}
@@ -108,13 +120,14 @@ class ServerIndex:
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
         numbers = sum(point.vector.size for point in points if point.vector is not None)
         prepared = [self._prepare(tenant_id, point) for point in points]
-        upsert(self._client, self._collection, prepared, numbers)
+        with self._writes.call():
+            upsert(self._client, self._collection, prepared, numbers)
 
     def set_payload(self, tenant_id: str, ids: Collection[str], values: Mapping[str, Value]) -> None:
         changed, wanted = changed_payload(values), [*ids]
         for start in range(0, len(wanted), _BATCH_IDS):
             some = server_filter(tenant_id, Filter(point_ids=tuple(wanted[start : start + _BATCH_IDS])))
-            with answering():
+            with self._writing():
                 self._client.set_payload(self._collection, changed, models.FilterSelector(filter=some), wait=True)
 
     def delete(
@@ -134,7 +147,7 @@ class ServerIndex:
         wanted = [server_id(tenant_id, point_id) for point_id in ids]
         for start in range(0, len(wanted), _BATCH_IDS):
             points: list[models.ExtendedPointId] = [*wanted[start : start + _BATCH_IDS]]
-            with answering():
+            with self._writing():
                 self._client.delete(self._collection, models.PointIdsList(points=points), wait=True)
 
     def ids_of(
@@ -198,8 +211,8 @@ class ServerIndex:
         if not ids:
             return {}
         chosen = [server_id(tenant_id, point_id) for point_id in ids]
-        with answering():
-            records = self._client.retrieve(self._collection, chosen, with_payload=True)
+        with self._reading():
+            records = self._reader.retrieve(self._collection, chosen, with_payload=True)
         found = {}
         for record in records:
             point_id, text, payload = read_payload(tenant_id, record.payload)
@@ -224,22 +237,22 @@ class ServerIndex:
 
     def count(self, tenant_id: str) -> int:
         everything = server_filter(tenant_id, Filter())
-        with answering():
-            return self._client.count(self._collection, count_filter=everything, exact=True).count
+        with self._reading():
+            return self._reader.count(self._collection, count_filter=everything, exact=True).count
 
     def counts(self) -> IndexCounts:
-        with answering():
-            points = self._client.count(self._collection, exact=False).count
+        with self._reading():
+            points = self._reader.count(self._collection, exact=False).count
         return IndexCounts(tenants=None, open_shards=None, points=points)
 
     def ready(self) -> bool:
         """Raises IndexTooOld: the server may have been replaced since it was connected to."""
         try:
-            with answering():
-                exists = self._client.collection_exists(self._collection)
+            with self._reading():
+                exists = self._reader.collection_exists(self._collection)
         except Unavailable:
             return False
-        refuse_older(self._client)
+        refuse_older(self._reader)
         return exists
 
     def is_complete(self) -> bool:
@@ -263,6 +276,17 @@ class ServerIndex:
 
     def close(self) -> None:
         self._client.close()
+        self._reader.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._reads.call(), answering():
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._writes.call(), answering():
+            yield
 
     def _check_shape(self, vector: Vector | None) -> None:
         if vector is not None and vector.shape != (self._dimension,):
@@ -271,8 +295,8 @@ class ServerIndex:
     def _batch(self, requests: Sequence[models.QueryRequest]) -> list[list[models.ScoredPoint]]:
         if not requests:
             return []
-        with answering():
-            return [answer.points for answer in self._client.query_batch_points(self._collection, requests)]
+        with self._reading():
+            return [answer.points for answer in self._reader.query_batch_points(self._collection, requests)]
 
     def _search(
         self,
@@ -285,8 +309,8 @@ class ServerIndex:
     ) -> list[Hit]:
         if filter.matches_nothing or limit <= 0:
             return []
-        with answering():
-            answer = self._client.query_points(
+        with self._reading():
+            answer = self._reader.query_points(
                 self._collection,
                 query=query,
                 using=using,
@@ -314,7 +338,7 @@ class ServerIndex:
         )
 
     def _delete(self, condition: models.Filter) -> None:
-        with answering():
+        with self._writing():
             self._client.delete(self._collection, models.FilterSelector(filter=condition), wait=True)
 
     def _create(self) -> None:

@@ -28,16 +28,17 @@ def answering() -> Iterator[None]:
         yield
     # Also an answer that is none of Qdrant's: a proxy's page, say.
     except (ResponseHandlingException, JSONDecodeError) as error:
-        raise _unavailable() from error
+        raise unavailable() from error
     except ResourceExhaustedResponse as error:
-        raise _unavailable(error.retry_after_s) from error
+        raise unavailable(error.retry_after_s) from error
     except UnexpectedResponse as error:
         if error.status_code in _OUR_MISTAKES:
             raise
-        raise _unavailable() from error
+        raise unavailable() from error
 
 
-def _unavailable(retry_after_s: int = 10) -> Unavailable:
+def unavailable(retry_after_s: int = 10) -> Unavailable:
+    """What is told where the server does not answer."""
     return Unavailable("The search index cannot be reached.", code="index_unavailable", retry_after_s=retry_after_s)
 
 

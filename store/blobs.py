@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from store.circuit import Circuit
 from store.errors import Unavailable
 from store.settings import Settings
 
@@ -41,6 +42,9 @@ _PIECE_BYTES = 1024 * 1024
 _PART_BYTES = 8 * _PIECE_BYTES
 _PART_UPLOADS = 4
 _RETRY_S = 30
+# Of the threads that answer, forty a process, a bucket that lets everybody wait may keep so many.
+_AT_ONCE, _LATE_S, _OPEN_S = 16, 5.0, 5.0
+_SLOWEST_BYTES_A_S = 1024 * 1024
 _LISTED_AT_ONCE = 500
 STALE_UPLOAD_S = 24 * 3600
 NEWEST_PICTURES = "newest-pictures"
@@ -79,6 +83,7 @@ class Blobs:
         self._folder: Path | None = None
         self._spool = data_dir / "uploads"
         self._store: LocalStore | S3Store
+        self._circuit = Circuit(_away, at_once=_AT_ONCE, late_s=_LATE_S, open_s=_OPEN_S)
         if not settings.blob_url:
             self._folder = data_dir / "blobs"
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -163,14 +168,14 @@ class Blobs:
         """Bytes of the blob. Raises BlobMissing."""
         import obstore
 
-        with _translated(check_key(key)):
+        with self._asking(check_key(key)):
             return obstore.head(self._store, key)["size"]
 
     def entry(self, key: str) -> BlobEntry:
         """The blob as a listing has it. Raises BlobMissing."""
         import obstore
 
-        with _translated(check_key(key)):
+        with self._asking(check_key(key)):
             found = obstore.head(self._store, key)
         return BlobEntry(found["path"], found["size"], found["last_modified"])
 
@@ -198,9 +203,9 @@ class Blobs:
             raise ValueError(f"{start} to {end} is no range of {size} bytes")
         if start == end:
             return iter(())
-        with _translated(key):
+        with self._asking(key):
             answer = obstore.get(self._store, key, options={"range": (start, end)})
-            return _pieces(key, answer.stream(min_chunk_size=_PIECE_BYTES))
+        return _pieces(key, answer.stream(min_chunk_size=_PIECE_BYTES))
 
     def download_to(self, key: str, path: Path) -> None:
         """Copies the blob into a file. Raises BlobMissing, and Unavailable where the disk is full."""
@@ -241,7 +246,7 @@ class Blobs:
         """Removes the blob; nothing happens where there is none."""
         import obstore
 
-        with contextlib.suppress(BlobMissing), _translated(check_key(key)):
+        with contextlib.suppress(BlobMissing), self._asking(check_key(key)):
             obstore.delete(self._store, key)
 
     def delete_prefix(self, prefix: str) -> int:
@@ -252,7 +257,7 @@ class Blobs:
         deleted = 0
         while keys := [entry.key for entry in islice(entries, _LISTED_AT_ONCE)]:
             try:
-                with _translated(prefix):
+                with self._asking(prefix):
                     obstore.delete(self._store, keys)
             except BlobMissing:  # another thread was faster with one of them
                 for key in keys:
@@ -265,6 +270,13 @@ class Blobs:
         if self._folder is not None:
             shutil.rmtree(self._folder / check_key(prefix), ignore_errors=True)
 
+    @contextlib.contextmanager
+    def _asking(self, key: str, usual_s: float = 0.0) -> Iterator[None]:
+        """Around a request about a blob. Raises BlobMissing, and Unavailable, at once where a bucket lets others wait
+        already. `usual_s`: how long it may well take for what it carries."""
+        with contextlib.nullcontext() if self._folder else self._circuit.call(usual_s), _translated(key):
+            yield
+
     def _open_spool(self) -> tuple[BinaryIO, Path]:
         with _room_is_missed():
             number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")
@@ -275,7 +287,7 @@ class Blobs:
         if self._folder is None:
             import obstore
 
-            with _translated(key):
+            with self._asking(key, usual_s=spooled.stat().st_size / _SLOWEST_BYTES_A_S):
                 obstore.put(self._store, key, spooled, chunk_size=_PART_BYTES, max_concurrency=_PART_UPLOADS)
             spooled.unlink()
             return
@@ -359,8 +371,12 @@ def _translated(key: str) -> Iterator[None]:
     except FileNotFoundError:
         raise BlobMissing(key) from None
     except BaseError as error:
-        _count("away")
-        raise Unavailable("The blob store does not answer.", retry_after_s=30) from error
+        raise _away() from error
+
+
+def _away() -> Unavailable:
+    _count("away")
+    return Unavailable("The blob store does not answer.", retry_after_s=30)
 
 
 def _count(reason: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ class Bucket:
         self.host, self.port = host, 0
         # One of its own: what such a server keeps outlives it in this process.
         self.name = f"recordings-{uuid.uuid4().hex}"
+        self._answers = threading.Event()
+        self._answers.set()
         self._server: Any = None
 
     @property
@@ -34,10 +37,25 @@ class Bucket:
     def start(self) -> None:
         self._server = self._module.ThreadedMotoServer(self.host, self.port, verbose=False)
         self._server.start()
-        self._server._server.app = _minding_the_time(self._server._server.app)
+        self._server._server.app = self._answering(_minding_the_time(self._server._server.app))
         _, self.port = self._server.get_host_and_port()
 
+    def hang(self) -> None:
+        """From now on it takes requests and answers none, until it goes on."""
+        self._answers.clear()
+
+    def go_on(self) -> None:
+        self._answers.set()
+
+    def _answering(self, application: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+        def answer(environment: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
+            self._answers.wait()
+            return application(environment, start_response)
+
+        return answer
+
     def stop(self) -> None:
+        self.go_on()
         if self._server is not None:
             self._server.stop()
         self._server = None

@@ -11,7 +11,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -56,6 +56,13 @@ class Qdrant:
         """How many requests, where it is ours."""
         return self._engine.answered if self.is_ours else 0
 
+    def hang(self) -> None:
+        """From now on it takes requests and answers none, where it is ours, until it goes on."""
+        self._engine.answers.clear()
+
+    def go_on(self) -> None:
+        self._engine.answers.set()
+
     def start(self) -> None:
         if not self.is_ours:
             return
@@ -65,6 +72,7 @@ class Qdrant:
 
     def stop(self) -> None:
         if self._server is not None:
+            self.go_on()
             self._server.is_over = True
             self._server.shutdown()
             self._server.server_close()
@@ -90,6 +98,8 @@ class _Engine:
     def __init__(self) -> None:
         self._client = QdrantClient(":memory:")
         self._lock = threading.Lock()
+        self.answers = threading.Event()
+        self.answers.set()
         self.answered = 0
         self.version = _version()
 
@@ -193,6 +203,7 @@ def _handler(engine: _Engine) -> type[BaseHTTPRequestHandler]:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"null")
             parts = [part for part in self.path.split("?")[0].split("/") if part]
+            engine.answers.wait()
             if self.server.is_over:  # a connection that is kept is served on else
                 self.close_connection = True
                 return
@@ -214,7 +225,8 @@ def _handler(engine: _Engine) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            with suppress(BrokenPipeError):  # who asked may have waited for long enough
+                self.wfile.write(content)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nothing: a test's output is its own."""
