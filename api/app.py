@@ -240,23 +240,24 @@ def _routes(endpoint: McpEndpoint) -> list[BaseRoute]:
 
 
 def _add_sweeps(services: Services, statistics: Statistics) -> None:
-    """The housekeeping. Each worker does all of it, for what one of them did the next finds done; who only answers
-    looks which index serves, and after its own disk and memory."""
+    """The housekeeping. Every process looks which index serves, and after its own disk and memory; what is kept for all
+    is done by one of those that work."""
     settings, house = services.settings, services.workshop
-    house.jobs.add_sweep(reindex.sweep)
-    house.jobs.add_sweep(house.blobs.sweep_uploads)  # of its own disk
-    house.jobs.add_sweep(freed_memory.give_back)
-    if not house.jobs.takes:
-        return
-    sweeps: tuple[Callable[[], object], ...] = (
+    everywhere: tuple[Callable[[], object], ...] = (reindex.sweep, house.blobs.sweep_uploads, freed_memory.give_back)
+    where_work_is_done: tuple[Callable[[], object], ...] = (
         statistics.sweep,
+        Maintenance().sweep,
+        calls.sweep_ended,
+        document_job.sweep_ended,
+        import_media.sweep_folders,
+    )
+    of_all: tuple[Callable[[], object], ...] = (
         calls.CallSweep().sweep,
         analysis_job.sweep,
         analyse_ended,
         document_job.DocumentSweep().sweep,
         evaluating.EvaluationSweep().sweep,
         timelines.sweep,
-        Maintenance().sweep,
         retention.sweep,
         trials.sweep,
         account_export.sweep,
@@ -267,7 +268,6 @@ def _add_sweeps(services: Services, statistics: Statistics) -> None:
         webhooks.sweep,
         partial(ledger.release_expired, house.database),
         webhooks.purge,
-        calls.sweep_ended,
         partial(forget_old_windows, house.database),
         partial(account.forget_old_audit, house.database),
         partial(forget_refusals, house.database, settings.widget_abuse_days),
@@ -275,8 +275,11 @@ def _add_sweeps(services: Services, statistics: Statistics) -> None:
         partial(links.forget_ended, house.database),
         partial(forget_old_keys, house.database, settings.idempotency_hours),
     )
-    for sweep in sweeps:
+    works = bool(house.jobs.takes)
+    for sweep in (*everywhere, *(where_work_is_done if works else ())):
         house.jobs.add_sweep(sweep)
+    for sweep in of_all if works else ():
+        house.jobs.add_sweep(sweep, of_all=True)
 
 
 async def _answer_error(request: Request, error: Exception) -> Response:

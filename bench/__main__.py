@@ -28,6 +28,7 @@ BENCHES = (
     "vision_scenarios",
     "vision_engines",
     "costs",
+    "housekeeping",
     "scale",
     "workers",
     "mixed",

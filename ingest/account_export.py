@@ -20,7 +20,7 @@ import structlog
 
 from ingest import announced_blobs
 from ingest.outages import lasting_step
-from ingest.timelines import do_index_work
+from ingest.timelines import follow
 from ingest.workshop import EXPORTS_QUEUE, Workshop, start_or_leave, workshop
 from store import account_exports, account_rows, accounts, audit, index_work, meters
 from store.account_exports import Export
@@ -185,11 +185,7 @@ def remove(house: Workshop, export: Export, *, actor: str | None = None) -> None
         work = index_work.add(tenant_id, connection, action=DELETE_BLOB, subject_id=export.id, blob_key=key)
         if actor is not None:
             audit.add(tenant_id, connection, actor=actor, action="account.export_deleted", subject=export.id)
-    try:
-        do_index_work(house, work)
-    # It is gone for everybody, and the store may be away in any way: the sweeper deletes the archive then.
-    except Exception:
-        log.exception("an archive is left to the sweeper", export_id=export.id)
+    follow(house, [work])
 
 
 def sweep() -> None:

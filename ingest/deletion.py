@@ -10,7 +10,7 @@ from accounts import ledger
 from ingest import analyses as orders
 from ingest import analysis_job, call_job, calls, import_media
 from ingest.analysis.memory import without_sources
-from ingest.timelines import do_index_work
+from ingest.timelines import follow
 from ingest.workshop import Workshop
 from store import (
     accounts,
@@ -77,12 +77,7 @@ def delete_communication(house: Workshop, tenant_id: str, communication_id: str,
             ledger.charge(tenant_id, connection, hold_key=order.hold_key, description=orders.description(order))
         work = remove(tenant_id, connection, [communication_id])
         audit.add(tenant_id, connection, actor=actor, action="communication.deleted", subject=communication_id)
-    for each in work:
-        try:
-            do_index_work(house, each)
-        # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
-        except Exception:
-            log.exception("the index could not follow", subject=each.subject_id, action=each.action)
+    follow(house, work)
     forget_jobs(house, task[0] if task is not None else None, order)
     return True
 

@@ -19,7 +19,7 @@ from ingest import announced_blobs
 from ingest.announced_blobs import KEPT_FOR
 from ingest.media_types import HEAD_BYTES, UNKNOWN, media_type
 from ingest.messages.imported import ImportedConversation, ImportedMedia, ImportedTurn
-from ingest.timelines import do_index_work
+from ingest.timelines import FOLLOW_S, follow
 from ingest.workshop import Workshop, delete_unless_recorded, workshop
 from store import index_work, media
 from store.blobs import BlobInfo, Blobs
@@ -236,21 +236,21 @@ def _is_left(folder: Path) -> bool:
 
 
 def sweep() -> None:
-    """Removes what was uploaded a day ago and no message names, and what imports left behind that a crash ended."""
+    """Removes what was uploaded a day ago and no message names."""
     house = workshop()
+    until_s = time.monotonic() + FOLLOW_S
     with house.database.read() as connection:
         unnamed = media.list_unattached(connection, before=now() - UNNAMED_FOR)
     for tenant_id, media_id in unnamed:
         with house.database.write() as connection:
             rows = media.delete_unattached(tenant_id, connection, [media_id])
             todo = _delete_blobs(tenant_id, connection, rows)
-        for work in todo:
-            try:
-                do_index_work(house, work)
-            # Left to the next sweep of such work: the blob store may be away in any way.
-            except Exception:
-                log.exception("a blob could not be removed yet", blob=work.subject_id)
-    folder = work_folder(house.settings)
+        follow(house, todo, until_s=until_s)
+
+
+def sweep_folders() -> None:
+    """Removes what imports left on this machine's disk that a crash ended."""
+    folder = work_folder(workshop().settings)
     for left in folder.iterdir() if folder.is_dir() else ():
         with suppress(OSError):
             if _is_left(left):

@@ -10,17 +10,17 @@ from functools import partial
 import structlog
 
 from ingest.deletion import remove
-from ingest.timelines import do_index_work
+from ingest.timelines import FOLLOW_S, follow
 from ingest.workshop import Workshop, workshop
 from store import accounts, audit, index_work, retention, tool_calls, widget
 from store.database import Connection, Database, now
+from store.errors import Unavailable
 from store.index_work import DELETE_BLOB, IndexWork
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)
 
 BATCH = 50
-_FOLLOWED = 4 * BATCH  # at once; a batch may have tens of thousands of files
 _CALLS_AT_ONCE = 1000
 _CALLS_A_SWEEP = 20_000
 COUNT_EVERY_S = 3600.0
@@ -28,25 +28,25 @@ ACTOR = "retention"
 
 
 def sweep() -> None:
-    """One batch of every account that has a bound; the next sweep goes on. What is left of a batch, by a kill or since
-    there is much of it, is open work on index and blobs, which `ingest/timelines.py` does."""
+    """One batch of every account that has something over its time; the next sweep goes on. What is left of a batch, by
+    a kill or since there is much of it, is open work on index and blobs, which `ingest/timelines.py` does."""
     house = workshop()
     with house.database.read() as connection:
-        bounded = accounts.list_retentions(connection)
-        bounded_audio = accounts.list_audio_retentions(connection)
-    for tenant_id in bounded:
-        _follow(house, remove_batch(house, tenant_id))
-    for tenant_id in bounded_audio:
-        _follow(house, remove_audio_batch(house, tenant_id))
-
-
-def _follow(house: Workshop, work_list: list[IndexWork]) -> None:
-    for work in work_list[:_FOLLOWED]:
-        try:
-            do_index_work(house, work)
-        # The communication is gone for everybody: searches look at the store too. The sweeper clears the rest.
-        except Exception:
-            log.exception("the index could not follow", subject=work.subject_id, action=work.action)
+        due = retention.list_due(connection)
+        due_audio = retention.list_due_audio(connection)
+    until_s = time.monotonic() + FOLLOW_S
+    failed: list[Exception] = []
+    for remove_some, tenant_ids in ((remove_batch, due), (remove_audio_batch, due_audio)):
+        for tenant_id in tenant_ids:
+            try:
+                follow(house, remove_some(house, tenant_id), until_s=until_s)
+            except Unavailable:
+                raise
+            # One account's trouble must not keep what others want gone.
+            except Exception as error:
+                failed.append(error)
+    if failed:
+        raise ExceptionGroup("what some accounts no longer keep could not be deleted yet", failed)
 
 
 def remove_batch(house: Workshop, tenant_id: str) -> list[IndexWork]:
@@ -106,8 +106,8 @@ class ToolCallSweep:
         before = now() - timedelta(days=self._settings.tool_calls_days)
         left = _CALLS_A_SWEEP - self._delete(partial(tool_calls.purge, before=before), _CALLS_A_SWEEP)
         with self._database.read() as connection:
-            bounded = accounts.list_retentions(connection)
-        for tenant_id in bounded:
+            due = tool_calls.list_due(connection)
+        for tenant_id in due:
             left -= self._delete(partial(self._purge_of, tenant_id), left)
         # Counting reads a whole index, and that many calls do not come in a hurry.
         if left > 0 and time.monotonic() - self._counted_s >= COUNT_EVERY_S:

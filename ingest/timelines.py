@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import structlog
@@ -33,7 +33,7 @@ from store.index_work import (
 
 log = structlog.get_logger(__name__)
 
-_SWEEP_S = 20.0
+FOLLOW_S = 20.0
 """What a sweep does of it, about: others have their turn in the next one, and so have the other sweeps in between."""
 
 _LOOKS = 5
@@ -151,7 +151,7 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
             # room.
             house.blobs.delete(work.blob_key)
     finally:  # a bucket that is away keeps nothing in the index that is to go
-        _follow(house, work)
+        _have_index_follow(house, work)
     with house.database.write() as connection:
         if work.action == INDEX_COMMUNICATION:
             # Whoever deletes a person of very many communications leaves their figures to this.
@@ -159,7 +159,7 @@ def do_index_work(house: Workshop, work: IndexWork) -> None:
         index_work.done(work.tenant_id, connection, work)
 
 
-def _follow(house: Workshop, work: IndexWork) -> None:
+def _have_index_follow(house: Workshop, work: IndexWork) -> None:
     """Does to the index what the work says."""
     if work.action == INDEX_COMMUNICATION:
         index_communication(house, work.tenant_id, work.subject_id)
@@ -184,10 +184,26 @@ def _is_kept(house: Workshop, work: IndexWork) -> bool:
         return index_work.get(work.tenant_id, connection, work.action, work.subject_id) != work
 
 
+def follow(house: Workshop, noted: Iterable[IndexWork], *, until_s: float | None = None) -> None:
+    """Does what has just been noted, for some seconds, or until then on the clock of `time.monotonic`. What fails is
+    left to `sweep`, and so is what comes behind it where a store is away."""
+    until_s = time.monotonic() + FOLLOW_S if until_s is None else until_s
+    for work in noted:
+        if time.monotonic() > until_s:
+            return
+        try:
+            do_index_work(house, work)
+        # The rows are gone for everybody: searches look at the store too.
+        except Exception as error:
+            log.exception("the index could not follow yet", subject=work.subject_id, action=work.action)
+            if isinstance(error, Unavailable):
+                return
+
+
 def sweep() -> None:
     """Does what is open; what fails is logged and tried again once all that waits with it had its turn."""
     house = workshop()
-    until_s = time.monotonic() + _SWEEP_S
+    until_s = time.monotonic() + FOLLOW_S
     with house.database.read() as connection:
         waiting = index_work.list_open(connection)
     for work in waiting:

@@ -8,7 +8,7 @@ import structlog
 
 from ingest import announced_blobs, calls, deletion
 from ingest.speech import diarize
-from ingest.timelines import do_index_work
+from ingest.timelines import follow
 from ingest.workshop import Workshop, workshop
 from store import analyses, transcriptions, trials
 from store.database import Connection, now
@@ -107,12 +107,7 @@ def remove(house: Workshop, trial: Trial) -> None:
         order = analyses.get_of(HOUSE_ID, connection, trial.communication_id)
         work = deletion.remove(HOUSE_ID, connection, [trial.communication_id])
         trials.remove(HOUSE_ID, connection, trial)
-    for each in work:
-        try:
-            do_index_work(house, each)
-        # It is gone for everybody already, and the sweep clears the rest.
-        except Exception:
-            log.exception("the index could not follow a trial", subject=each.subject_id, action=each.action)
+    follow(house, work)
     deletion.forget_jobs(house, trial.task_id, order)
 
 

@@ -220,20 +220,6 @@ def list_by_external_id(connection: Connection, external_id: str) -> list[Tenant
     return [_tenant(row) for row in connection.execute(query.order_by(tenants.c.created_at, tenants.c.id))]
 
 
-@across_tenants("retention is swept for all")
-def list_retentions(connection: Connection) -> list[str]:
-    """Ids of the tenants that do not keep communications for good."""
-    query = sa.select(tenants.c.id).where(tenants.c.retention_days.is_not(None)).order_by(tenants.c.id)
-    return list(connection.execute(query).scalars())
-
-
-@across_tenants("retention is swept for all")
-def list_audio_retentions(connection: Connection) -> list[str]:
-    """Ids of the tenants that keep recordings for a time of their own."""
-    query = sa.select(tenants.c.id).where(tenants.c.audio_days.is_not(None)).order_by(tenants.c.id)
-    return list(connection.execute(query).scalars())
-
-
 @across_tenants("the operator's command line")
 def list_tenants(connection: Connection) -> list[Tenant]:
     return [_tenant(row) for row in connection.execute(sa.select(tenants).order_by(tenants.c.created_at, tenants.c.id))]

@@ -219,10 +219,7 @@ class Blobs:
         import obstore
 
         prefix = check_key(prefix.removesuffix("/"))
-        with _translated(prefix):
-            for batch in obstore.list(self._store, prefix, chunk_size=_LISTED_AT_ONCE):
-                for entry in batch:
-                    yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
+        yield from self._listed(obstore.list(self._store, prefix, chunk_size=_LISTED_AT_ONCE))
 
     def list_lasting(self) -> Iterator[BlobEntry]:
         """Every blob that does not change: all but the pictures of the moment, of which a copy would be torn or old."""
@@ -234,11 +231,18 @@ class Blobs:
         """Every blob there is."""
         import obstore
 
-        with _translated("all"):
-            for batch in obstore.list(self._store, chunk_size=_LISTED_AT_ONCE):
-                for entry in batch:
-                    if not entry["path"].startswith(".uploads/"):
-                        yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
+        for entry in self._listed(obstore.list(self._store, chunk_size=_LISTED_AT_ONCE)):
+            if not entry.key.startswith(".uploads/"):
+                yield entry
+
+    def _listed(self, batches: Iterator[Any]) -> Iterator[BlobEntry]:
+        while True:
+            with self._asking("a listing"):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            for entry in batch:
+                yield BlobEntry(entry["path"], entry["size"], entry["last_modified"])
 
     # Deleting
 

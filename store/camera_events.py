@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 from store.accounts import tenants
 from store.camera_streams import Scenario, camera_streams
 from store.database import id_column, insert_ignoring, metadata, now, time_column
+from store.due_accounts import list_due
 from store.scope import across_tenants
 
 _KEY_CHARACTERS = 100
@@ -207,16 +208,19 @@ def list_accounts(connection: Connection) -> list[str]:
 @across_tenants("housekeeping")
 def list_expired(connection: Connection, *, limit: int) -> list[Event]:
     """Older than their accounts keep them, in the order of their accounts."""
-    found: list[Event] = []
-    kept = connection.execute(
-        sa.select(tenants.c.id, tenants.c.camera_days).join(_SEEING, tenants.c.id == _SEEING.c.id)
+    table, found = camera_events.c, list[Event]()
+    due = list_due(
+        connection,
+        tenants.c.camera_days,
+        lambda tenant_id, before: sa.select(table.id).where(table.tenant_id == tenant_id, table.occurred_at < before),
     )
+    kept = connection.execute(sa.select(tenants.c.id, tenants.c.camera_days).where(tenants.c.id.in_(due)))
     for row in kept.all():
         before = now() - timedelta(days=row.camera_days)
-        query = sa.select(*_COLUMNS).where(camera_events.c.tenant_id == row.id, camera_events.c.occurred_at < before)
+        query = sa.select(*_COLUMNS).where(table.tenant_id == row.id, table.occurred_at < before)
         found += [
             Event(**each._mapping)
-            for each in connection.execute(query.order_by(camera_events.c.occurred_at).limit(limit - len(found)))
+            for each in connection.execute(query.order_by(table.occurred_at).limit(limit - len(found)))
         ]
         if len(found) >= limit:
             break
@@ -245,8 +249,9 @@ def list_unkeyed(connection: Connection, *, since: datetime | None, limit: int) 
     table = camera_events.c
     query = _UNKEYED if since is None else _UNKEYED.where(table.occurred_at >= since)
     found: list[Unkeyed] = []
-    # One after the other, so that each is a seek in the index of its account's types and times.
-    for tenant_id in list_accounts(connection):
+    # By account, so that each is a seek in the index of its types and times.
+    theirs = query.where(table.tenant_id == _SEEING.c.id).correlate(_SEEING).exists()
+    for tenant_id in connection.execute(sa.select(_SEEING.c.id).where(theirs)).scalars().all():
         rows = connection.execute(query.where(table.tenant_id == tenant_id).limit(limit - len(found)))
         found += [Unkeyed(*row) for row in rows]
         if len(found) >= limit:

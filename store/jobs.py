@@ -30,7 +30,7 @@ from dbos import (
 from dbos._error import DBOSMaxStepRetriesExceeded, DBOSUnexpectedStepError  # neither has a public name
 from dbos._migration import should_migrate  # nor has this
 
-from store import heartbeats, meters, traces
+from store import heartbeats, housekeeping, meters, traces
 from store.database import Database, answering, now
 from store.engines import make_engine
 from store.errors import ParleyError, Unavailable
@@ -64,6 +64,7 @@ _FORGOTTEN_AT_ONCE = 200
 _READ_AT_ONCE = 1000
 _FORGOTTEN_A_SWEEP = 5000
 _BEATS_MISSED = 2  # so many of our own, and we cannot say that others are silent
+_SWEEPS_MISSED = 3  # of who keeps house, and another does
 ENDED_BADLY = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -99,6 +100,7 @@ class Jobs:
         self._settings = settings
         self._database = database
         self._sweeps: list[Callable[[], object]] = []
+        self._sweeps_of_all: list[Callable[[], object]] = []
         self._beat_s = time.monotonic()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -177,9 +179,10 @@ class Jobs:
         """Other workers on the same database whose heartbeat is fresh."""
         return [each.executor_id for each in self.live() if each.executor_id != self.executor_id]
 
-    def add_sweep(self, sweep: Callable[[], object]) -> None:
-        """`sweep`, a function or method, is called every `sweep_s`: it starts or ends rows that a crash left behind."""
-        self._sweeps.append(sweep)
+    def add_sweep(self, sweep: Callable[[], object], *, of_all: bool = False) -> None:
+        """`sweep`, a function or method, is called every `sweep_s`: it starts or ends what a crash left behind. One
+        `of_all` does so for the whole installation, and is called in one of its workers at a time."""
+        (self._sweeps_of_all if of_all else self._sweeps).append(sweep)
 
     def launch(self) -> None:
         """Recovers this executor's jobs and begins to work on the queues."""
@@ -208,7 +211,7 @@ class Jobs:
             self._every(self._settings.heartbeat_s, self._rescue, "takeover")
             self._every(self._settings.takeover_after_s, self._expect_unheard, "unheard")
             self.add_sweep(self._begin_changed_again)
-            self.add_sweep(self._forget_ended)
+            self.add_sweep(self._forget_ended, of_all=True)
         self._every(self._settings.sweep_s, self._sweep, "sweeper")
 
     @property
@@ -332,6 +335,7 @@ class Jobs:
         # Where the database is away, they wait until the others miss its heartbeat.
         with suppress(ParleyError), self._database.write(durable=False) as connection:
             heartbeats.say_farewell(connection, self.executor_id)
+            housekeeping.let_go(connection, self.executor_id)
 
     def _rescue(self) -> None:
         self._take_over()
@@ -382,7 +386,7 @@ class Jobs:
             heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:
-        for sweep in self._sweeps:
+        for sweep in (*self._sweeps, *(self._sweeps_of_all if self._keeps_house() else ())):
             if self._stop.is_set():
                 return
             try:
@@ -393,6 +397,15 @@ class Jobs:
                 name = f"{function.__module__}.{function.__qualname__}"
                 log.exception("a sweep failed", sweep=name)
                 meters.HOUSEKEEPING_FAILED.labels(name).inc()
+
+    def _keeps_house(self) -> bool:
+        if not self._sweeps_of_all or not self._can_work():
+            return False
+        try:
+            with self._database.write(durable=False) as connection:
+                return housekeeping.take(connection, self.executor_id, for_s=_SWEEPS_MISSED * self._settings.sweep_s)
+        except Unavailable:
+            return True  # each sweep says then that it fails
 
     def _begin_changed_again(self) -> None:
         if begun := self._records.begin_changed_again(self._queue_names):

@@ -52,6 +52,7 @@ def import_tables() -> None:
         deliveries,
         evaluations,
         figures,
+        housekeeping,
         idempotency,
         index_work,
         installation,

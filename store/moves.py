@@ -26,9 +26,10 @@ from store.camera_events import EVENT_PICTURES
 from store.database import Connection, Database, metadata, put_all
 from store.errors import Conflict
 from store.heartbeats import is_one_alive, workers
+from store.housekeeping import housekeeping
 
 _ROWS_AT_ONCE = 500
-_NOT_MOVED = frozenset({workers.name, backup_outcomes.name, "alembic_version"})
+_NOT_MOVED = frozenset({workers.name, housekeeping.name, backup_outcomes.name, "alembic_version"})
 _SUM = 2**256
 
 Tell = Callable[[str, int], None]

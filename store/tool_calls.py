@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from store import due_accounts
 from store.accounts import tenants
 from store.database import id_column, metadata, now, time_column
 from store.ids import new_id
@@ -119,6 +120,17 @@ def purge_of(tenant_id: str, connection: Connection, *, before: datetime, limit:
     table = tool_calls.c
     old = sa.select(table.id).where(table.tenant_id == tenant_id, table.at < before)
     return _delete(connection, old.order_by(table.at, table.id).limit(limit))
+
+
+@across_tenants("housekeeping")
+def list_due(connection: Connection) -> list[str]:
+    """Ids of the accounts with calls that they no longer keep, since they keep communications no longer."""
+    table = tool_calls.c
+    return due_accounts.list_due(
+        connection,
+        tenants.c.retention_days,
+        lambda tenant_id, before: sa.select(table.id).where(table.tenant_id == tenant_id, table.at < before),
+    )
 
 
 @across_tenants("housekeeping")

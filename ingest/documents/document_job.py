@@ -386,6 +386,11 @@ def _settle(tenant_id: str, document_id: str, run: int) -> None:
     run_folders.clear(house, workflow_id(document_id, run))
 
 
+def sweep_ended() -> None:
+    """Removes what runs left on this machine's disk that ended, elsewhere perhaps."""
+    run_folders.sweep(workshop(), workflow_id)
+
+
 class DocumentSweep:
     """A process's. Goes round the documents that have not ended."""
 
@@ -393,10 +398,8 @@ class DocumentSweep:
         self._round = Round()
 
     def sweep(self) -> None:
-        """Starts documents that a crash left unstarted, and ends those whose job ended without telling. Removes what
-        runs left on disk that ended elsewhere."""
+        """Starts documents that a crash left unstarted, and ends those whose job ended without telling."""
         house = workshop()
-        run_folders.sweep(house, workflow_id)
         with house.database.read() as connection:
             waiting = knowledge.list_unfinished(
                 connection, older_than_s=house.settings.sweep_s, limit=rounds.AT_ONCE, after=self._round.after

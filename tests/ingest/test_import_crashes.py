@@ -174,10 +174,10 @@ def test_a_folder_stays_while_its_import_lives_in_whatever_process_and_goes_afte
         assert process.stdout is not None
         folder = Path(process.stdout.readline().strip())
         os.utime(folder, (0, 0))
-        import_media.sweep()
+        import_media.sweep_folders()
         assert folder.is_dir()
         process.kill()
-    import_media.sweep()
+    import_media.sweep_folders()
     assert not folder.exists()
 
 
@@ -185,7 +185,7 @@ def test_an_imports_folder_is_its_own_and_gone_afterwards(office: Office, house:
     with own_folder(office.settings) as first, own_folder(office.settings) as second:
         assert first != second
         os.utime(first, (0, 0))
-        import_media.sweep()
+        import_media.sweep_folders()
         assert first.is_dir()
     assert list(import_media.work_folder(office.settings).iterdir()) == []
 

@@ -135,7 +135,7 @@ def test_what_a_crash_left_of_an_import_goes_after_a_day(office: Office, house: 
         each.mkdir(parents=True)
         (each / "conversations").write_bytes(b"x")
     os.utime(old, (0, 0))
-    import_media.sweep()
+    import_media.sweep_folders()
     assert [each.name for each in folder.iterdir()] == ["young"]
 
 

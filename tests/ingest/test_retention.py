@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from ingest import retention as sweeping
 from rag.index import Filter
 from rag.qdrant_edge_index import EdgeIndex
 from store import accounts, communications, index_work, media, retention, speakers, transcriptions, voices
@@ -18,6 +21,7 @@ from store.blobs import Blobs
 from store.communications import ContentItem
 from store.database import Database, now
 from store.ids import new_id
+from store.index_work import IndexWork
 from store.voices import Voice
 from tests.store.conftest import database as database
 from tests.support.server import Account, RunningServer
@@ -208,12 +212,42 @@ def test_only_what_happened_and_was_stored_before_and_is_done_is_over_its_time(
     add_call(database, other.id, days=99)
     with database.write() as connection:
         before = now() - timedelta(days=30)
+        assert retention.list_due(connection) == []
+        accounts.update_tenant(tenant.id, connection, retention_days=30)
+        assert retention.list_due(connection) == ([tenant.id] if goes else [])
         expired = retention.list_expired(tenant.id, connection, before=before, limit=10)
         assert expired == ([call] if goes else [])
         blobs = retention.remove(tenant.id, connection, expired)
         assert [blob_key for _, blob_key in blobs] == ([key] if goes else [])
         assert communications.count(tenant.id, connection) == (0 if goes else 1)
         assert communications.count(other.id, connection) == 1
+
+
+def test_what_one_account_has_trouble_with_keeps_nothing_of_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house: Any = SimpleNamespace(database=database, indexes=SimpleNamespace(delete=lambda *_, **__: None))
+    monkeypatch.setattr(sweeping, "workshop", lambda: house)
+    remove_batch, tried = sweeping.remove_batch, list[str]()
+
+    def fail_at_first(house: Any, tenant_id: str) -> list[IndexWork]:
+        tried.append(tenant_id)
+        if len(tried) == 1:
+            raise ValueError(tenant_id)
+        return remove_batch(house, tenant_id)
+
+    monkeypatch.setattr(sweeping, "remove_batch", fail_at_first)
+    for number in range(3):
+        with database.write() as connection:
+            tenant = accounts.create_tenant(connection, name="x", external_id=str(number))
+            assert tenant is not None
+            accounts.update_tenant(tenant.id, connection, retention_days=30)
+        add_call(database, tenant.id, days=99)
+    with pytest.raises(ExceptionGroup) as raised:
+        sweeping.sweep()
+    assert [str(each) for each in raised.value.exceptions] == tried[:1]
+    with database.read() as connection:
+        assert retention.list_due(connection) == tried[:1]
 
 
 def test_a_chat_counts_from_its_last_message(database: Database) -> None:

@@ -153,6 +153,19 @@ def test_a_step_whose_result_the_disk_has_no_room_for_waits_for_it(start: Start,
     assert lines(tmp_path).count("outgrows job-1 by one") == 1
 
 
+def test_one_of_several_keeps_house_for_all_and_another_goes_on_when_it_is_killed(start: Start, tmp_path: Path) -> None:
+    first = start("one", "house")
+    wait_for(tmp_path, "keeps house by one")
+    start("two", "house")
+    wait_for(tmp_path, "ready by two")
+    kept = lines(tmp_path).count("keeps house by one")
+    while lines(tmp_path).count("keeps house by one") < kept + 3:
+        time.sleep(0.02)
+    assert "keeps house by two" not in lines(tmp_path)
+    first.kill()
+    wait_for(tmp_path, "keeps house by two")
+
+
 def test_who_comes_late_to_a_take_over_takes_nothing_from_those_who_live(start: Start, tmp_path: Path) -> None:
     start("one", "enqueue", "job-1")
     wait_for(tmp_path, "second begins job-1 by one")

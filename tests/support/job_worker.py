@@ -5,8 +5,8 @@ ID, then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`
 no answer), `full` (starts the job ID, which outgrows the disk until there is the file FOLDER/go, and another while it
 does, then works), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and
 notes how many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what
-it did), `idle` (notes how many statements a second of waiting cost, then works) or `late` (takes over a worker that
-another has taken over just before, then works).
+it did), `house` (notes each sweep for all), `idle` (notes how many statements a second of waiting cost, then works)
+or `late` (takes over a worker that another has taken over just before, then works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -74,6 +74,10 @@ def outgrow(job_id: str) -> str:
     is_disk_full.set()
     note(f"outgrows {job_id}")
     return "x" * 100_000
+
+
+def sweep_for_all() -> None:
+    note("keeps house")
 
 
 def fill_disk(jobs: Jobs) -> None:
@@ -173,12 +177,15 @@ def main() -> None:
         jobs_database_url=f"sqlite:///{FOLDER / 'jobs.sqlite3'}",
         heartbeat_s=0.2,
         takeover_after_s=1.5,
+        sweep_s=1.0,
         _env_file=None,  # type: ignore[call-arg]
     )
     takes = () if sys.argv[3] == "accept" else WORK
     newer = [NEWER] if "newer" in sys.argv[3] else []
     jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS, *newer], takes=takes)
     job_claims.LOST_AFTER_S = 1.0
+    if sys.argv[3] == "house":
+        jobs.add_sweep(sweep_for_all, of_all=True)
     jobs.launch()
     if sys.argv[3] == "lose":
         lose_a_claim(jobs)
