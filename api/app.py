@@ -102,6 +102,7 @@ from ingest.workshop import Workshop, open_workshop
 from mcp_server.call_log import CallLog
 from mcp_server.endpoint import McpEndpoint
 from mcp_server.tools import make_registry
+from store.backups import clear_scratch
 from store.errors import InvalidRequest, MethodNotAllowed, NotFound, ParleyError
 from store.settings import Settings
 from store.statistics import Statistics
@@ -243,7 +244,12 @@ def _add_sweeps(services: Services, statistics: Statistics) -> None:
     """The housekeeping. Every process looks which index serves, and after its own disk and memory; what is kept for all
     is done by one of those that work."""
     settings, house = services.settings, services.workshop
-    everywhere: tuple[Callable[[], object], ...] = (reindex.sweep, house.blobs.sweep_uploads, freed_memory.give_back)
+    everywhere: tuple[Callable[[], object], ...] = (
+        reindex.sweep,
+        house.blobs.sweep_uploads,
+        partial(clear_scratch, settings.data_dir),
+        freed_memory.give_back,
+    )
     where_work_is_done: tuple[Callable[[], object], ...] = (
         statistics.sweep,
         Maintenance().sweep,

@@ -42,7 +42,8 @@ _OWN = (
 
 def make_backup(settings: Settings, path: Path) -> dict[str, Any]:
     """A row that tells what was copied; `missing`: blobs that were replaced too quickly to be. Raises InvalidRequest
-    where the path is taken, or the secret key is not the database's."""
+    where the path is taken, or the secret key is not the database's; Conflict backup_runs while another backup to the
+    path, or of the data folder, runs."""
     database = Database(settings)
     try:
         schema = migrate.current_revision(database)
@@ -155,6 +156,7 @@ def _put(
     if force:
         for name in _OWN:
             _remove(settings.data_dir.absolute() / name)
+        backups.clear_scratch(settings.data_dir)
         backups.delete_other_blobs(settings, manifest)
     # Indexes elsewhere, on a Qdrant server say, are of another moment than what was restored. Noted whatever the
     # schema, since each has that table, and whatever the model: this machine may have none yet.

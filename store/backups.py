@@ -13,17 +13,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
+import re
 import tarfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 import sqlalchemy as sa
 
-from store import postgresql_dumps, sqlite_copies
+from store import partials, postgresql_dumps, sqlite_copies
 from store.account_exports import account_exports
 from store.blobs import BlobMissing, Blobs, check_key
 from store.camera_events import camera_events
@@ -39,6 +40,11 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 SQLITE, DUMP = "database.sqlite3", "database.dump"
 OTHERS = (SECRET_FILE, "demo.json")
+_SCRATCH = ".backing-up"
+"""In the data dir: where the database is copied to on its way into a backup."""
+_SCRATCH_OF_BEFORE = re.compile(r"backup-\d+\.partial(-journal|-wal|-shm)?")
+_OF_BEFORE_IS_STALE_S = 3600
+"""Since it was last written to: it has no lock."""
 _BLOBS = "blobs/"
 _PIECE_BYTES = 1024 * 1024
 _ROWS_AT_ONCE = 10_000
@@ -151,48 +157,70 @@ class _Pieces:
 def open_target(path: Path) -> Iterator[Target]:
     """A tar file where the path ends so, else a folder, which is made. It stands under its name once it is whole.
 
-    Raises InvalidRequest where something is there already."""
-    if path.exists() and (path.is_file() or any(path.iterdir())):
-        raise InvalidRequest(f"{path} is there already, and is not overwritten.")
+    Raises InvalidRequest where something is there already, and Conflict backup_runs while another backup to it runs."""
+    _refuse_what_is_at(path)
     partial = path.with_name(path.name + ".partial")
     before = os.umask(0o077)
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".tar":
-            with partial.open("wb") as file:
-                with tarfile.open(fileobj=file, mode="w|", format=tarfile.PAX_FORMAT) as archive:
-                    yield TarTarget(archive)
-                file.flush()
-                os.fsync(file.fileno())
-        else:
-            partial.mkdir()
-            yield FolderTarget(partial)
-            if path.is_dir():
-                path.rmdir()
-        partial.rename(path)
-    except BaseException:
-        _remove(partial)
-        raise
+        with partials.own(partial, busy=f"Another backup to {path} runs."):
+            _refuse_what_is_at(path)  # another may have ended meanwhile
+            if path.suffix == ".tar":
+                with partial.open("xb") as file:
+                    with tarfile.open(fileobj=file, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+                        yield TarTarget(archive)
+                    file.flush()
+                    os.fsync(file.fileno())
+            else:
+                partial.mkdir()
+                yield FolderTarget(partial)
+                if path.is_dir():
+                    path.rmdir()
+            partial.rename(path)
     finally:
         os.umask(before)
+
+
+def _refuse_what_is_at(path: Path) -> None:
+    if path.exists() and (path.is_file() or any(path.iterdir())):
+        raise InvalidRequest(f"{path} is there already, and is not overwritten.")
+
+
+def clear_scratch(data_dir: Path) -> None:
+    """Removes the copies of the database that backups which were killed left in the data folder, also those of
+    releases that gave each a name of its own. They hold what is deleted later."""
+    partials.clear(data_dir.absolute() / _SCRATCH)
+    for path in data_dir.absolute().iterdir():
+        if _SCRATCH_OF_BEFORE.fullmatch(path.name):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - _OF_BEFORE_IS_STALE_S:
+                    path.unlink()
 
 
 def back_up(
     settings: Settings, database: Database, target: Target, *, schema: str, installation_id: str
 ) -> tuple[Manifest, int]:
     """Copies everything; the manifest, which is stored last, and how many blobs are missing, being replaced too
-    quickly."""
+    quickly. Raises Conflict backup_runs while another backup of the data folder runs."""
+    clear_scratch(settings.data_dir)
+    scratch = settings.data_dir.absolute() / _SCRATCH
+    with partials.own(scratch, busy=f"Another backup of {settings.data_dir} runs."):
+        scratch.mkdir(mode=0o700)
+        return _copy_all(settings, database, target, scratch, schema=schema, installation_id=installation_id)
+
+
+def _copy_all(
+    settings: Settings, database: Database, target: Target, scratch: Path, *, schema: str, installation_id: str
+) -> tuple[Manifest, int]:
     blobs = Blobs(settings)
     kind = "sqlite" if database.is_sqlite else "postgresql"
     manifest = Manifest(now().isoformat(timespec="seconds"), kind, schema, installation_id)
     copied = _Copied(blobs, target, manifest)
     copied.add_all()
-    scratch = settings.data_dir.absolute() / f"backup-{os.getpid()}.partial"
-    try:
-        missing = _copy_moment(database, scratch, copied)
-        _add_file(target, manifest, SQLITE if database.is_sqlite else DUMP, scratch)
-    finally:
-        scratch.unlink(missing_ok=True)
+    name = SQLITE if database.is_sqlite else DUMP
+    missing = _copy_moment(database, scratch / name, copied)
+    _add_file(target, manifest, name, scratch / name)
+    (scratch / name).unlink()  # it takes as much room as the database
     for name in OTHERS:
         if (settings.data_dir / name).is_file():
             _add_file(target, manifest, name, settings.data_dir / name)
@@ -384,10 +412,3 @@ def delete_other_blobs(settings: Settings, manifest: Manifest) -> None:
 def has_tables(database: Database) -> bool:
     with database.read() as connection:
         return bool(sa.inspect(connection).get_table_names())
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
