@@ -115,15 +115,18 @@ def test_a_restored_server_answers_as_before(tmp_path: Path) -> None:
 
 @pytest.mark.postgresql
 def test_restored_processes_answer_as_before(tmp_path: Path, postgresql_cluster: str) -> None:
-    """Of an installation on PostgreSQL, a bucket and a Qdrant, in other ones of each."""
+    """Of an installation on PostgreSQL, a bucket and a Qdrant, in other ones of each. Its role is no administrator of
+    PostgreSQL's, and one has made extensions in its database."""
     backup = tmp_path / "backup.tar"
-    with running_cluster_of_processes(tmp_path / "first", postgresql.new_database(postgresql_cluster)) as first:
+    urls = [postgresql.new_database_of(role, postgresql_cluster) for role in ("first_owner", "second_owner")]
+    postgresql.as_administrator(urls[0], "CREATE EXTENSION pgcrypto", "CREATE EXTENSION pg_stat_statements")
+    with running_cluster_of_processes(tmp_path / "first", urls[0]) as first:
         api = first.start("api", **SETTINGS)
         first.start("worker", **SETTINGS, **TAKES)
         owner = make_owner(api.new_client("owner"))
         before = settled(owner)
         backed_up_under_load(api, backup)
-    with running_cluster_of_processes(tmp_path / "second", postgresql.new_database(postgresql_cluster)) as second:
+    with running_cluster_of_processes(tmp_path / "second", urls[1]) as second:
         restored = second.prepare("api", **SETTINGS)
         ended = parley(restored, "restore", str(backup), "--force")
         assert ended.returncode == 0, ended.stderr

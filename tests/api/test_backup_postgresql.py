@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -173,3 +175,97 @@ def test_what_programs_of_a_newer_postgresql_set_is_left_out_for_an_older_server
     database = Database(settings)
     assert migrate.is_current(database)
     database.close()
+
+
+_OF_AN_ADMINISTRATOR = (
+    "CREATE EXTENSION pgcrypto",
+    "CREATE EXTENSION pg_stat_statements",
+    "COMMENT ON EXTENSION pgcrypto IS 'for reports'",
+    "CREATE SCHEMA reports",
+    "CREATE TABLE reports.alembic_version (version_num text)",
+    "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader}",
+    "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO {reader}",
+    "CREATE PUBLICATION replicates FOR TABLE tenants",
+)
+"""What whoever runs PostgreSQL makes in the database, and may not be dropped by Parley's role."""
+
+
+def _rows(database: Database) -> dict[str, list[Any]]:
+    """Of every table, but for what workers note of themselves."""
+    with database.read() as connection:
+        tables = sa.MetaData()
+        tables.reflect(connection)
+        return {
+            name: sorted(map(repr, connection.execute(sa.select(table)).all()))
+            for name, table in tables.tables.items()
+            if name not in ("workers", "backup_outcomes")
+        }
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("release", ["this", "an earlier one"])
+def test_what_an_administrator_made_is_not_restored_and_keeps_nothing_from_it(
+    postgresql_cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str
+) -> None:
+    """In place, where Parley's role owns none of it, and on another server, which has neither it nor the roles."""
+    parley, reader = (f"{name}_{uuid.uuid4().hex}" for name in ("owner", "reader"))
+    url = postgresql.new_database_of(parley, postgresql_cluster)
+    settings = into(tmp_path / "here", database_url=url)
+    database = made_of(settings, "head", tmp_path / "before.tar")
+    statements = [f"CREATE ROLE {reader}", *(each.format(reader=reader) for each in _OF_AN_ADMINISTRATOR)]
+    if release != "this":
+        # It dumped the database whole, so what it could not read it could not back up.
+        statements += [
+            f"GRANT USAGE ON SCHEMA reports TO {parley}",
+            f"GRANT SELECT ON reports.alembic_version TO {parley}",
+        ]
+        run = postgresql_dumps._run
+
+        def as_before(of: Database | None, program: str, *arguments: str) -> str:
+            whole = ["--exclude-schema=dbos" if each.startswith("--schema=") else each for each in arguments]
+            return run(of, program, *whole)
+
+        monkeypatch.setattr(postgresql_dumps, "_run", as_before)
+    postgresql.as_administrator(url, *statements)
+    before = _rows(database)
+    make_backup(settings, tmp_path / "backup.tar")
+    restore_backup(settings, tmp_path / "backup.tar", force=True)
+    database.reconnect()
+    assert _rows(database) == before
+    assert "pgcrypto" in _extensions(database)
+    database.close()
+    with postgresql.running_cluster() as other_cluster:
+        other = into(tmp_path / "there", database_url=postgresql.new_database_of("another", other_cluster))
+        restore_backup(other, tmp_path / "backup.tar", force=False)
+        restored = Database(other)
+        assert _rows(restored) == before
+        assert _extensions(restored) == {"plpgsql"}
+        with restored.read() as connection:
+            assert sa.inspect(connection).get_schema_names() == ["information_schema", "public"]
+        assert migrate.trouble(restored) == ""
+        restored.close()
+
+
+@pytest.mark.postgresql
+def test_a_schema_of_its_own_is_made_where_it_is_restored(postgresql_cluster: str, tmp_path: Path) -> None:
+    role = f"owner_{uuid.uuid4().hex}"
+    settings = into(tmp_path / "here", database_url=postgresql.new_database_of(role, postgresql_cluster))
+    postgresql.as_administrator(settings.database_url, f"CREATE SCHEMA AUTHORIZATION {role}")
+    database = made_of(settings, "head", tmp_path / "backup.tar")
+    postgresql.as_administrator(settings.database_url, f"CREATE EXTENSION pgcrypto SCHEMA {role}")
+    before = _rows(database)
+    restore_backup(settings, tmp_path / "backup.tar", force=True)
+    database.close()
+    other = into(tmp_path / "there", database_url=postgresql.new_database_of(role, postgresql_cluster))
+    restore_backup(other, tmp_path / "backup.tar", force=False)
+    for each in (settings, other):
+        restored = Database(each)
+        assert _rows(restored) == before
+        with restored.read() as connection:
+            assert connection.exec_driver_sql("SELECT current_schema()").scalar_one() == role
+        restored.close()
+
+
+def _extensions(database: Database) -> set[str]:
+    with database.read() as connection:
+        return set(connection.exec_driver_sql("SELECT extname FROM pg_extension").scalars())

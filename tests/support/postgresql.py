@@ -101,6 +101,26 @@ def new_database(cluster: str, *, template: str = "template1") -> str:
     return cluster.format(name=name)
 
 
+def new_database_of(role: str, cluster: str) -> str:
+    """The URL of a new database as installations have it: of a role that may do nothing else, which is made."""
+    url = new_database(cluster)
+    as_administrator(
+        url,
+        f"DO $$ BEGIN CREATE ROLE {role} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+        f"ALTER DATABASE {name_of(url)} OWNER TO {role}",
+    )
+    return sa.make_url(url).set(username=role).render_as_string(hide_password=False)
+
+
+def as_administrator(url: str, *statements: str) -> None:
+    """Runs them in the database at the URL."""
+    engine = sa.create_engine(sa.make_url(url).set(username="parley"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for each in statements:
+            connection.exec_driver_sql(each)
+    engine.dispose()
+
+
 def name_of(url: str) -> str:
     """Of the database at the URL."""
     name = sa.make_url(url).database
