@@ -255,12 +255,14 @@ def update(tenant_id: str, connection: Connection, stream_id: str, **values: Any
     table = camera_streams.c
     if "url" in values:
         values["progress"] = None
-        camera_visitors.forget(tenant_id, connection, stream_id)
     connection.execute(
         sa.update(camera_streams)
         .where(LIVE, table.tenant_id == tenant_id, table.id == stream_id)
         .values(**values, version=table.version + 1, updated_at=now())
     )
+    # After the stream, which its worker holds before it writes of them.
+    if "url" in values:
+        camera_visitors.forget(tenant_id, connection, stream_id)
 
 
 def delete(tenant_id: str, connection: Connection, stream_id: str) -> bool:

@@ -1,5 +1,5 @@
-"""Row locks go task in work, communication, conversation, account, and then the rest of a communication: nobody who
-waits for one of these holds one behind it."""
+"""Row locks go task in work, communication, conversation, account, and then the rest of a communication, and a camera
+before its visitors: nobody who waits for one of these holds one behind it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,31 @@ import sqlalchemy as sa
 
 from api.speakers import delete_speaker
 from ingest import calls, deletion, retention, trials
-from store import accounts, chats, communications, speakers, transcriptions, widget
+from store import (
+    accounts,
+    camera_streams,
+    camera_visitors,
+    chats,
+    communications,
+    speakers,
+    transcriptions,
+    widget,
+)
+from store.camera_visitors import VisitorLooks
 from store.communications import Communication
 from store.database import Connection, Database, now
 from store.ids import new_id
 from store.trials import HOUSE_ID, add, open_house
 from tests.store.conftest import database as database
 from tests.store.test_figures import wait_for_a_lock
+from tests.support.camera_workers import held_stream
+
+WORKER = "worker"
 
 
 class House(SimpleNamespace):
-    """The parts of a workshop that deletion needs, and two conversations of the site's, in the first of which somebody
-    takes part."""
+    """The parts of a workshop that deletion needs, two conversations of the site's, in the first of which somebody
+    takes part, and a camera that a worker has."""
 
     database: Database
     talk: Communication
@@ -67,6 +80,7 @@ def house(database: Database, monkeypatch: pytest.MonkeyPatch) -> House:
     indexes = SimpleNamespace(delete=lambda *_, **__: None)
     made = House(database=database, jobs=jobs, indexes=indexes, talk=talk, another=another, person=person)
     made.chat_id, made.task_id = chat.id, task.id
+    made.stream_id = held_stream(database, HOUSE_ID, WORKER).id
     monkeypatch.setattr(calls, "workshop", lambda: made)
     return made
 
@@ -113,6 +127,16 @@ def delete_chat(house: Any) -> None:
         accounts.get_tenant(house.tenant_id, connection, lock=True)
 
 
+def lead_to_another_camera(house: Any) -> None:
+    with house.database.write() as connection:
+        camera_streams.update(house.tenant_id, connection, house.stream_id, url=b"another")
+
+
+def delete_camera(house: Any) -> None:
+    with house.database.write() as connection:
+        assert camera_streams.delete(house.tenant_id, connection, house.stream_id)
+
+
 def end_a_call(house: House, connection: Connection) -> None:
     task = transcriptions.transcription_tasks
     its_task = sa.update(task).where(task.c.id == house.task_id)
@@ -152,6 +176,17 @@ def take_the_other(house: House, connection: Connection) -> None:
     widget.lock(house.tenant_id, connection, [house.another.id])
 
 
+def begin_to_record(house: House, connection: Connection) -> None:
+    with house.database.write() as before:
+        tell_of_a_visitor(house, before)
+    assert camera_streams.hold(house.tenant_id, connection, house.stream_id, WORKER)
+
+
+def tell_of_a_visitor(house: House, connection: Connection) -> None:
+    looks = VisitorLooks(now().date(), visitor=1, came=1, looks=b"looks")
+    camera_visitors.put(house.tenant_id, connection, house.stream_id, [looks])
+
+
 @pytest.mark.parametrize(
     ("begin", "other", "go_on"),
     [
@@ -165,6 +200,8 @@ def take_the_other(house: House, connection: Connection) -> None:
         (begin_to_delete, forget_person, delete_the_rest),
         (begin_to_delete, delete_chat, delete_the_rest),
         (take_one_of_two, delete_chat, take_the_other),
+        (begin_to_record, lead_to_another_camera, tell_of_a_visitor),
+        (begin_to_record, delete_camera, tell_of_a_visitor),
     ],
 )
 def test_who_goes_on_gets_what_comes_next_before_whoever_waits(
