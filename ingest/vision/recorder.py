@@ -178,24 +178,24 @@ class Recorder:
             camera_traffic.add(stream.tenant_id, connection, stream.id, hour, entered=came, left=not came)
         return is_new
 
-    def replace_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8]) -> None:
+    def replace_picture(self, stream: Stream, event_id: str, image: npt.NDArray[np.uint8] | bytes) -> None:
         """Gives an event a better picture; does nothing where the event is gone. Raises what the stores raise."""
         with self._database.read() as connection:
             event = camera_events.get(stream.tenant_id, connection, event_id)
         if event is None:
             return
         key = _picture_key(stream, new_id())
-        self._blobs.put(key, as_jpeg(image))
+        self._blobs.put(key, image if isinstance(image, bytes) else as_jpeg(image))
         try:
             with self._database.write() as connection:
                 camera_events.set_snapshot(stream.tenant_id, connection, event_id, key)
         finally:
             self._delete_unnamed(stream, [(event_id, key), (event_id, event.snapshot_key)])
 
-    def keep_newest(self, stream: Stream, image: npt.NDArray[np.uint8]) -> None:
+    def keep_newest(self, stream: Stream, image: npt.NDArray[np.uint8] | bytes) -> None:
         """What the camera shows now, in place of the picture before. Raises LeaseLost, and what the stores raise."""
         key = newest_key(stream.tenant_id, stream.id)
-        self._blobs.put(key, as_jpeg(image, widest=_NEWEST_WIDEST, quality=_NEWEST_QUALITY))
+        self._blobs.put(key, image if isinstance(image, bytes) else newest_as_jpeg(image))
         with self._database.read() as connection:
             is_mine = camera_streams.is_mine(stream.tenant_id, connection, stream.id, self._worker_id)
             is_there = is_mine or camera_streams.get(stream.tenant_id, connection, stream.id) is not None
@@ -279,6 +279,11 @@ def as_jpeg(image: npt.NDArray[np.uint8], *, widest: int = WIDEST, quality: int 
     made = io.BytesIO()
     picture.save(made, "JPEG", quality=quality)
     return made.getvalue()
+
+
+def newest_as_jpeg(image: npt.NDArray[np.uint8]) -> bytes:
+    """A stream's newest picture as a file."""
+    return as_jpeg(image, widest=_NEWEST_WIDEST, quality=_NEWEST_QUALITY)
 
 
 def _metadata(stream: Stream, found: Found) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Watches one stream: takes its newest pictures, has what moves looked at, and records what is found."""
+"""Watches one stream: takes its newest pictures, has what moves looked at, and hands what is found to its writer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import islice
 
 import structlog
 
@@ -18,12 +17,12 @@ from ingest.vision.detector import DetectorError
 from ingest.vision.eyes import Eyes
 from ingest.vision.frames import Frame
 from ingest.vision.motion import WIDTH, MotionGate
-from ingest.vision.recorder import Found, LeaseLost, Recorder, Sums, as_jpeg, hour_of
+from ingest.vision.recorder import Found, LeaseLost, Recorder, Sums, hour_of
 from ingest.vision.scenarios.findings import EventType
 from ingest.vision.scene import Scene
 from ingest.vision.sources import Broken
+from ingest.vision.writer import Writer
 from store.camera_streams import Health, Stream
-from store.camera_visitors import VisitorLooks
 from store.database import now
 from store.errors import ParleyError
 
@@ -38,10 +37,9 @@ _MOST_UNDECODED = 0.1
 _LATENCY_S = 10.0
 _RETRY_S = 2.0
 _WELL_AFTER_S = 5.0
-_WRITTEN_AT_ONCE = 10
-_MOST_UNWRITTEN, _MOST_VISITORS, _MOST_HOURS = 100, 1000, 48
-"""Found, met and counted, so much waits for a store that does not answer; then the oldest is given up."""
-_STORE_FAILED = (ParleyError, OSError)
+_MOST_HOURS = 48
+"""Of so many, what was counted waits for a database that does not answer; then the oldest is given up."""
+_NOT_LOOKED_AT, _NOT_STORED = "pictures cannot be looked at", "what is found cannot be stored"
 _WATCHED = ("url", "is_own", "transport", "scenarios", "zones")
 """Of a stream: what is opened, and what the scene was made with. All else is read when it is needed."""
 
@@ -78,7 +76,8 @@ class _Looked:
 
 
 class Watch:
-    """One stream in a thread of its own, beside the two of its capture. `progress`: what the worker before left."""
+    """One stream in a thread of its own, beside that of its writer and the two of its capture. `progress`: what the
+    worker before left."""
 
     def __init__(self, stream: Stream, tools: Tools, progress: bytes | None) -> None:
         self.stream = stream
@@ -94,9 +93,7 @@ class Watch:
         self._seen_at = now()
         self._problem = ""
         self._failed_s = float("-inf")
-        self._unwritten: deque[Found] = deque()
-        self._visitors: deque[tuple[datetime, int]] = deque(maxlen=_MOST_VISITORS)
-        self._looks: dict[int, VisitorLooks] = {}  # what is new of visitors, by their number
+        self._writer = Writer(lambda: self.stream, tools.recorder)
         self._sums: dict[datetime, Sums] = {}  # by the hour
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -104,7 +101,7 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns at once; `join` waits until what is under way is written."""
+        """Returns at once; `join` waits until what was found is written."""
         self._stop.set()
 
     def join(self, timeout_s: float) -> None:
@@ -141,8 +138,12 @@ class Watch:
 
     def _run(self) -> None:
         try:
-            with Capture(self._address, transport=self.stream.transport) as capture:
-                self._watch(capture)
+            with self._writer:
+                # The camera is left first: it may bear few who look, and a store may take its time.
+                with Capture(self._address, transport=self.stream.transport) as capture:
+                    status = self._watch(capture)
+                self._writer.finish()
+                self._report(status)
         except LeaseLost:
             log.info("another worker has the stream", stream_id=self.stream.id)
         # A stream's fault must not end the worker, whose others go on; the lease loop starts it anew.
@@ -158,13 +159,15 @@ class Watch:
         except OutboundFailed as failure:
             raise Broken(failure.message, lasting=isinstance(failure, AddressRefused)) from None
 
-    def _watch(self, capture: Capture) -> None:
+    def _watch(self, capture: Capture) -> Status:
+        """Until it is stopped; how it went with the camera then. Raises LeaseLost."""
         gate, number = MotionGate(), 0
         looked, looked_s = 0, float("-inf")
         interval_s = 1 / self._tools.fps
         reported_s = summed_s = time.monotonic()
         kept_s = float("-inf")
         while not self._stop.is_set():
+            self._writer.check()
             frame = capture.newest(number, _TAKE_S)
             now_s = time.monotonic()
             if frame is not None:
@@ -178,7 +181,7 @@ class Watch:
                     looked, looked_s = frame.number, frame.arrived_s
                     self._look(frame, gate)
             if frame is not None and now_s - kept_s >= _NEWEST_S and self._paid is not None:
-                self._keep_newest(frame)
+                self._writer.keep_newest(frame.image)
                 kept_s = now_s
             if now_s - reported_s >= _REPORT_S or frame is None:
                 self._report(capture.status)
@@ -188,7 +191,7 @@ class Watch:
                 self._add_sums()
                 summed_s = now_s
         self._add_sums()
-        self._report(capture.status)
+        return capture.status
 
     def _look(self, frame: Frame, gate: MotionGate) -> None:
         self._seen_at = frame.seen_at
@@ -199,15 +202,16 @@ class Watch:
             scene = self._scene_of(frame)
             failure: Exception | None = None
             for found in scene.step(frame, moves):
-                self._unwritten += found
-                failure = failure or self._try_to_write(frame.arrived_s)
-            self._visitors += [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
-            self._looks |= {each.visitor: each for each in scene.take_looks()}
-            self._write(frame.arrived_s)
+                refused = self._try_to_hand_over(found, scene, frame.arrived_s)
+                failure = failure or refused
+            visitors = [(frame.seen_at, visitor) for visitor in scene.take_visitors()]
+            looks = scene.take_looks()
+            if visitors or looks:
+                self._writer.add_people(visitors, looks, scene.progress(now()))
             if failure is not None:
                 raise failure
             for event_id in self._shots.better(scene.seen, frame) if scene.seen else []:
-                self._tools.recorder.replace_picture(self.stream, event_id, frame.image)
+                self._writer.replace_picture(event_id, frame.image)
         except LeaseLost:
             raise
         # Pictures go on coming, and one that nobody was prepared for must not end the watch.
@@ -217,94 +221,38 @@ class Watch:
             return
         if scene.failure is not None:
             self._failed(scene.failure, frame.arrived_s)
+        elif (unwritten := self._writer.failure) is not None:
+            self._failed(unwritten, frame.arrived_s, what=_NOT_STORED)
         elif frame.arrived_s - self._failed_s > _WELL_AFTER_S:
             self._problem = ""  # not each part looks at each picture
         if moves:
             now_s = time.monotonic()
             self._latencies_ms.append((now_s, (now_s - frame.arrived_s) * 1000))
 
-    def _keep_newest(self, frame: Frame) -> None:
-        """The picture that people see of the camera. Raises LeaseLost."""
-        try:
-            self._tools.recorder.keep_newest(self.stream, frame.image)
-        except LeaseLost:
-            raise
-        # The next one comes in a moment, and events must not wait for it.
-        except Exception as error:
-            log.warning("a stream's newest picture was not kept", stream_id=self.stream.id, error=type(error).__name__)
-
-    def _failed(self, error: Exception, now_s: float) -> None:
+    def _failed(self, error: Exception, now_s: float, *, what: str = _NOT_LOOKED_AT) -> None:
         """What could not be looked at or kept is said in the stream's status."""
         is_foreseen = isinstance(error, DetectorError | ParleyError)
         # Of others the text may name files of the server, and those who read the status may be its clients.
-        problem = f"pictures cannot be looked at: {error if is_foreseen else type(error).__name__}"[:300]
+        problem = f"{what}: {error if is_foreseen else type(error).__name__}"[:300]
         if problem != self._problem:
             trace = None if is_foreseen else error
-            log.warning("a picture was not looked at", stream_id=self.stream.id, problem=problem, exc_info=trace)
+            log.warning("a stream cannot be watched well", stream_id=self.stream.id, problem=problem, exc_info=trace)
         self._problem, self._failed_s = problem, now_s
 
-    def _try_to_write(self, now_s: float) -> Exception | None:
-        """What writing failed by: the rest of the picture is looked at all the same. Raises LeaseLost."""
+    def _try_to_hand_over(self, news: list[Found], scene: Scene, now_s: float) -> Exception | None:
+        """What it failed by: the rest of the picture is looked at all the same. That it was told is written with it,
+        should this worker die."""
         try:
-            self._write(now_s)
-        except LeaseLost:
-            raise
+            self._writer.add(news, scene.progress(now()))
+            for found in news:
+                finding, image = found.finding, found.image
+                if isinstance(image, bytes) or finding.box is None:
+                    continue
+                if finding.type in _BETTERED and finding.number:
+                    self._shots.begin(found.event_id, finding.number, finding.box, image, now_s)
         except Exception as error:
             return error
         return None
-
-    def _write(self, now_s: float = 0.0) -> None:
-        """Writes what was found and who was met, and that it was told, should this worker die. Where the store fails it
-        is kept for the next time; what was written in truth is known by its subject. Raises what the recorder
-        raises."""
-        while self._scene is not None and (self._unwritten or self._visitors or self._looks):
-            batch = list(islice(self._unwritten, _WRITTEN_AT_ONCE))
-            is_last = len(batch) == len(self._unwritten)
-            self._write_together(batch, self._scene.progress(now()) if is_last else None, now_s)
-
-    def _write_together(self, batch: list[Found], progress: bytes | None, now_s: float) -> None:
-        """With `progress`, the last of what waits, and the visitors."""
-        visitors, looks = ([], []) if progress is None else (list(self._visitors), list(self._looks.values()))
-        try:
-            event_ids = self._tools.recorder.record(self.stream, batch, visitors, looks, progress)
-        except _STORE_FAILED:
-            self._keep()
-            raise
-        except LeaseLost:
-            raise
-        # One that cannot be written, whatever it fails by, must not keep all others back.
-        except Exception:
-            self._give_up()
-            raise
-        for _ in batch:
-            self._unwritten.popleft()
-        for _ in visitors:
-            self._visitors.popleft()
-        for each in looks:
-            del self._looks[each.visitor]
-        for event_id, found in zip(event_ids, batch, strict=True):
-            finding, image = found.finding, found.image
-            if isinstance(image, bytes):
-                continue  # from a while ago: whom it shows may be gone
-            if event_id is not None and finding.box is not None and finding.type in _BETTERED and finding.number:
-                self._shots.begin(event_id, finding.number, finding.box, image, now_s)
-
-    def _give_up(self) -> None:
-        """The oldest of what waits."""
-        if self._unwritten:
-            given_up = self._unwritten.popleft()
-            log.error("an event could not be stored", stream_id=self.stream.id, kind=given_up.finding.type)
-
-    def _keep(self) -> None:
-        """Makes little of what waits: pictures as files, and not too many."""
-        while len(self._unwritten) > _MOST_UNWRITTEN:
-            self._give_up()
-        waiting = [each for each in self._unwritten if not isinstance(each.image, bytes)]
-        files = {id(each.image): as_jpeg(each.image) for each in waiting if not isinstance(each.image, bytes)}
-        self._unwritten = deque(
-            each if isinstance(each.image, bytes) else replace(each, image=files[id(each.image)])
-            for each in self._unwritten
-        )
 
     def _scene_of(self, frame: Frame) -> Scene:
         if self._scene is None or self._scene.size != (frame.width, frame.height):
@@ -346,12 +294,8 @@ class Watch:
             del self._sums[hour]
 
     def _report(self, status: Status) -> None:
-        try:
-            self._write()
-        except LeaseLost:
-            raise
-        except Exception as error:
-            self._failed(error, time.monotonic())
+        if (unwritten := self._writer.failure) is not None:
+            self._failed(unwritten, time.monotonic(), what=_NOT_STORED)
         # Where nothing moves, what was measured long ago says nothing of now.
         begin_s = time.monotonic() - _LATENCY_S
         latencies = [latency_ms for at_s, latency_ms in self._latencies_ms if at_s >= begin_s]
@@ -368,7 +312,7 @@ class Watch:
         if self._scene is not None and self._scene.has_waits:
             self._add_sums()
         # What counts as said must have been written, should this worker die.
-        is_written = not self._unwritten and not self._visitors
+        is_written = self._scene is not None and self._writer.has_written_all
         progress = self._scene.progress(now()) if self._scene is not None and is_written else None
         try:
             self._tools.recorder.report(self.stream, health, progress)

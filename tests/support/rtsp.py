@@ -136,9 +136,9 @@ def running_server(**options: object) -> Iterator[RtspServer]:
 
 
 @contextlib.contextmanager
-def silent_server() -> Iterator[int]:
-    """The port of a server that takes every connection and never says a word."""
-    with socket.create_server(("127.0.0.1", 0), backlog=100) as listening:
+def silent_server(port: int = 0) -> Iterator[int]:
+    """The port of a server that takes every connection and never says a word. `port`: which to take."""
+    with socket.create_server(("127.0.0.1", port), backlog=100) as listening:
         held: list[socket.socket] = []
 
         def accept() -> None:

@@ -11,6 +11,7 @@ interface Words {
   network: string;
   elsewhere: string;
   looking: string;
+  storing: string;
   money: string;
   plan: string;
   model: string;
@@ -36,6 +37,7 @@ const SAID: [RegExp, keyof Words][] = [
   [/network where cameras may not be/, "network"],
   [/sends its viewers on to another address/, "elsewhere"],
   [/pictures cannot be looked at/, "looking"],
+  [/what is found cannot be stored/, "storing"],
   [/balance does not bear|client is paused/, "money"],
   [/the plan has \d+ cameras|module is switched off/, "plan"],
   [/the model for \w+ cannot be used/, "model"],
@@ -61,6 +63,7 @@ const texts: Texts<Words & { other: (words: string) => string }> = {
     network: "The address leads to a network where cameras may not be.",
     elsewhere: "The camera sends its viewers on to another address: register that one.",
     looking: "Its pictures cannot be looked at: the server's log says why.",
+    storing: "What it sees cannot be stored yet: the server's log says why.",
     money: "The balance does not bear another day of this camera.",
     plan: "The plan of your account has no place for this camera.",
     model: "A detector of this camera cannot be used: the server's log says why.",
@@ -85,6 +88,7 @@ const texts: Texts<Words & { other: (words: string) => string }> = {
     network: "Адрес ведёт в сеть, где камер быть не может.",
     elsewhere: "Камера отправляет на другой адрес: укажите его.",
     looking: "Изображение не удаётся разобрать: причина в журнале сервера.",
+    storing: "Увиденное пока не удаётся сохранить: причина в журнале сервера.",
     money: "Баланса не хватает на следующий день этой камеры.",
     plan: "В тарифе вашего аккаунта нет места для этой камеры.",
     model: "Детектор этой камеры не работает: причина в журнале сервера.",
