@@ -103,6 +103,7 @@ from mcp_server.call_log import CallLog
 from mcp_server.endpoint import McpEndpoint
 from mcp_server.tools import make_registry
 from store.backups import clear_scratch
+from store.blobs import AWAITED_AT_ONCE
 from store.errors import InvalidRequest, MethodNotAllowed, NotFound, ParleyError
 from store.settings import Settings
 from store.statistics import Statistics
@@ -180,6 +181,7 @@ def create_app(settings: Settings, opened: Workshop | None = None, *, answers: b
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
         # Uploads that wait to be looked at keep no thread from the other endpoints.
         app.state.probing = CapacityLimiter(2 * house.pools.probing.places)
+        app.state.storing = CapacityLimiter(AWAITED_AT_ONCE)
         collector = StateCollector(services)
         REGISTRY.register(collector)
         try:

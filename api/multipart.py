@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
@@ -74,7 +76,7 @@ async def receive_form(
             writer.abort()
             return reader.form
         await run_in_threadpool(writer.write, reader.take())
-        reader.form.file = await run_in_threadpool(writer.commit)
+        reader.form.file = await store(request, partial(writer.commit, is_awaited=True))
     except FormParserError as error:
         writer.abort()
         raise InvalidRequest("The multipart body is malformed.") from error
@@ -83,6 +85,11 @@ async def receive_form(
         writer.abort()
         raise
     return reader.form
+
+
+async def store(request: Request, commit: Callable[[], BlobInfo]) -> BlobInfo:
+    """In threads of their own, which a bucket may keep for as long as it lets wait."""
+    return await to_thread.run_sync(commit, limiter=request.app.state.storing)
 
 
 class _Reader:

@@ -34,14 +34,15 @@ def begin(tenant: Tenant, connection: Connection, *, by: str) -> None:
     log.warning("an account is deleted with everything it has", tenant_id=tenant.id, by=by)
 
 
-def sweep() -> None:
-    """Goes on with what is being deleted, and begins with what was paused for too long."""
+def sweep() -> bool:
+    """Goes on with what is being deleted, and begins with what was paused for too long. False where an account could
+    not be deleted yet."""
     house = workshop()
     _delete_long_paused(house)
     with house.database.read() as connection:
         deleting = account_rows.list_deleting(connection)
     settles = timedelta(seconds=_SETTLES_AFTER_SWEEPS * house.settings.sweep_s)
-    until_s = time.monotonic() + _SWEEP_S
+    until_s, all_well = time.monotonic() + _SWEEP_S, True
     # In any order: one that takes all of the time must not keep the others from theirs for good.
     for tenant_id, since in random.sample(deleting, len(deleting)):
         if time.monotonic() > until_s:
@@ -51,6 +52,7 @@ def sweep() -> None:
         # One account's broken shard must not keep the others' deletions waiting.
         except Exception:
             log.exception("an account could not be deleted yet", tenant_id=tenant_id)
+            all_well = False
             continue
         # What was in work when it was closed may write for a moment more.
         if found == 0 and now() - since > settles:
@@ -60,6 +62,7 @@ def sweep() -> None:
                 account_rows.end_deletion(tenant_id, connection)
             house.database.begin_logs_anew()
             log.warning("an account is deleted", tenant_id=tenant_id)
+    return all_well
 
 
 def erase(house: Workshop, tenant_id: str, *, until_s: float) -> int:

@@ -200,12 +200,14 @@ def follow(house: Workshop, noted: Iterable[IndexWork], *, until_s: float | None
                 return
 
 
-def sweep() -> None:
-    """Does what is open; what fails is logged and tried again once all that waits with it had its turn."""
+def sweep() -> bool:
+    """Does what is open; what fails is logged and tried again once all that waits with it had its turn. False where
+    something did."""
     house = workshop()
     until_s = time.monotonic() + FOLLOW_S
     with house.database.read() as connection:
         waiting = index_work.list_open(connection)
+    all_well = True
     for work in waiting:
         if time.monotonic() > until_s:
             break
@@ -213,7 +215,9 @@ def sweep() -> None:
             do_index_work(house, work)
         # One account's broken shard must not keep the others' work waiting.
         except Exception:
+            all_well = False
             meters.INDEX_WORK_FAILED.labels(work.action).inc()
             log.exception("the index could not follow", subject=work.subject_id, action=work.action)
             with house.database.write(durable=False) as connection:
                 index_work.put_back(work.tenant_id, connection, work)
+    return all_well

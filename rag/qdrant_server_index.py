@@ -56,14 +56,13 @@ from rag.server_queries import (
 )
 from rag.server_version import refuse_older
 from rag.text_terms import query_terms
-from store.circuit import Circuit
+from store.bulkhead import Bulkhead
 from store.errors import Unavailable
 
 _BATCH_IDS = 10_000
 # Of the threads that answer, forty a process, a server that lets everybody wait may keep so many.
 _READS_AT_ONCE, _LATE_READ_S = 12, 3.0
 _WRITES_AT_ONCE, _LATE_WRITE_S = 8, 10.0
-_OPEN_S = 5.0
 _COMPLETE = "complete"
 _VERSION = "payload_version"
 _IN_BYTES = models.ScalarQuantization(
@@ -99,8 +98,8 @@ class ServerIndex:
         self._layout = layout or Layout()
         self._client = client
         self._reader = reader or client
-        self._reads = Circuit(unavailable, at_once=_READS_AT_ONCE, late_s=_LATE_READ_S, open_s=_OPEN_S)
-        self._writes = Circuit(unavailable, at_once=_WRITES_AT_ONCE, late_s=_LATE_WRITE_S, open_s=_OPEN_S)
+        self._reads = Bulkhead(unavailable, at_once=_READS_AT_ONCE, late_s=_LATE_READ_S)
+        self._writes = Bulkhead(unavailable, at_once=_WRITES_AT_ONCE, late_s=_LATE_WRITE_S)
         self._dimension = dimension
         self._collection = collection
         self._made_for: dict[str, object] = {"dimension": dimension, "model": model}
@@ -162,7 +161,7 @@ class ServerIndex:
         found: set[str] = set()
         offset: models.ExtendedPointId | None = None
         while True:
-            with answering():
+            with self._writing():
                 page, offset = self._client.scroll(
                     self._collection, condition, limit=_BATCH_IDS, offset=offset, with_payload=[POINT]
                 )
@@ -248,7 +247,8 @@ class ServerIndex:
     def ready(self) -> bool:
         """Raises IndexTooOld: the server may have been replaced since it was connected to."""
         try:
-            with self._reading():
+            # Not told from how many search: who is in time, is answered.
+            with self._reads.call(needs_place=False), answering():
                 exists = self._reader.collection_exists(self._collection)
         except Unavailable:
             return False

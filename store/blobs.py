@@ -26,7 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from store.circuit import Circuit
+from store.bulkhead import Bulkhead
 from store.errors import Unavailable
 from store.settings import Settings
 
@@ -43,8 +43,9 @@ _PART_BYTES = 8 * _PIECE_BYTES
 _PART_UPLOADS = 4
 _RETRY_S = 30
 # Of the threads that answer, forty a process, a bucket that lets everybody wait may keep so many.
-_AT_ONCE, _LATE_S, _OPEN_S = 16, 5.0, 5.0
-_SLOWEST_BYTES_A_S = 1024 * 1024
+_AT_ONCE, _LATE_S = 16, 5.0
+AWAITED_AT_ONCE = 40
+"""Uploads that somebody waits for are stored by threads of their own, which are no more."""
 _LISTED_AT_ONCE = 500
 STALE_UPLOAD_S = 24 * 3600
 NEWEST_PICTURES = "newest-pictures"
@@ -83,7 +84,8 @@ class Blobs:
         self._folder: Path | None = None
         self._spool = data_dir / "uploads"
         self._store: LocalStore | S3Store
-        self._circuit = Circuit(_away, at_once=_AT_ONCE, late_s=_LATE_S, open_s=_OPEN_S)
+        self._small = Bulkhead(_away, at_once=_AT_ONCE, late_s=_LATE_S)
+        self._awaited = Bulkhead(_away, at_once=AWAITED_AT_ONCE, late_s=_LATE_S)
         if not settings.blob_url:
             self._folder = data_dir / "blobs"
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -117,8 +119,11 @@ class Blobs:
         with path.open("rb") as source:
             return self.put_stream(key, iter(lambda: source.read(_PIECE_BYTES), b""))
 
-    def put(self, key: str, data: Data) -> BlobInfo:
-        return self.put_stream(key, (data,))
+    def put(self, key: str, data: Data, *, is_awaited: bool = False) -> BlobInfo:
+        """`is_awaited` as `BlobWriter.commit` has it."""
+        with self.writer(key) as writer:
+            writer.write(data)
+            return writer.commit(is_awaited=is_awaited)
 
     def sweep_uploads(self, older_than_s: float = STALE_UPLOAD_S) -> int:
         """Removes what uploads cut off by a crash left behind; returns how many. For the start of a server."""
@@ -275,10 +280,10 @@ class Blobs:
             shutil.rmtree(self._folder / check_key(prefix), ignore_errors=True)
 
     @contextlib.contextmanager
-    def _asking(self, key: str, usual_s: float = 0.0) -> Iterator[None]:
-        """Around a request about a blob. Raises BlobMissing, and Unavailable, at once where a bucket lets others wait
-        already. `usual_s`: how long it may well take for what it carries."""
-        with contextlib.nullcontext() if self._folder else self._circuit.call(usual_s), _translated(key):
+    def _asking(self, key: str) -> Iterator[None]:
+        """Around a request for what is small. Raises BlobMissing, and Unavailable, at once where a bucket lets others
+        wait already."""
+        with contextlib.nullcontext() if self._folder else self._small.call(), _translated(key):
             yield
 
     def _open_spool(self) -> tuple[BinaryIO, Path]:
@@ -286,12 +291,12 @@ class Blobs:
             number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")
         return os.fdopen(number, "wb", buffering=_PIECE_BYTES), Path(name)
 
-    def _publish(self, spooled: Path, key: str) -> None:
+    def _publish(self, spooled: Path, key: str, *, is_awaited: bool) -> None:
         """Makes a finished, synced file the blob of that key, in one step."""
         if self._folder is None:
             import obstore
 
-            with self._asking(key, usual_s=spooled.stat().st_size / _SLOWEST_BYTES_A_S):
+            with self._awaited.call() if is_awaited else contextlib.nullcontext(), _translated(key):
                 obstore.put(self._store, key, spooled, chunk_size=_PART_BYTES, max_concurrency=_PART_UPLOADS)
             spooled.unlink()
             return
@@ -327,14 +332,15 @@ class BlobWriter:
             self.size += self._file.write(data)
         self._digest.update(data)
 
-    def commit(self) -> BlobInfo:
-        """Makes the blob visible and durable. Raises Unavailable, and may be tried again then."""
+    def commit(self, *, is_awaited: bool = False) -> BlobInfo:
+        """Makes the blob visible and durable. Raises Unavailable, and may be tried again then; at once where the bucket
+        let others wait in vain and somebody waits for this one too (`is_awaited`), who can send it again."""
         if not self._file.closed:
             with _room_is_missed():
                 self._file.flush()
                 os.fsync(self._file.fileno())
             self._file.close()
-        self._blobs._publish(self._path, self.key)
+        self._blobs._publish(self._path, self.key, is_awaited=is_awaited)
         return BlobInfo(self.size, self._digest.hexdigest())
 
     def abort(self) -> None:

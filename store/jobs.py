@@ -101,6 +101,7 @@ class Jobs:
         self._database = database
         self._sweeps: list[Callable[[], object]] = []
         self._sweeps_of_all: list[Callable[[], object]] = []
+        self._left_until_s = float("-inf")
         self._beat_s = time.monotonic()
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -181,7 +182,8 @@ class Jobs:
 
     def add_sweep(self, sweep: Callable[[], object], *, of_all: bool = False) -> None:
         """`sweep`, a function or method, is called every `sweep_s`: it starts or ends what a crash left behind. One
-        `of_all` does so for the whole installation, and is called in one of its workers at a time."""
+        `of_all` does so for the whole installation, and is called in one of its workers at a time; where it raises or
+        returns False another worker is let try, which may reach what this one does not."""
         (self._sweeps_of_all if of_all else self._sweeps).append(sweep)
 
     def launch(self) -> None:
@@ -386,26 +388,43 @@ class Jobs:
             heartbeats.forget(connection, gone)
 
     def _sweep(self) -> None:
-        for sweep in (*self._sweeps, *(self._sweeps_of_all if self._keeps_house() else ())):
-            if self._stop.is_set():
-                return
-            try:
-                sweep()
-            # One that fails, for whatever reason, must not keep the others from their work.
-            except Exception:
-                function = getattr(sweep, "func", sweep)  # of a partial one
-                name = f"{function.__module__}.{function.__qualname__}"
-                log.exception("a sweep failed", sweep=name)
-                meters.HOUSEKEEPING_FAILED.labels(name).inc()
+        for sweep in self._sweeps:
+            self._try(sweep)
+        if self._keeps_house():
+            ended_well = [self._try(sweep) for sweep in self._sweeps_of_all]
+            if not all(ended_well):
+                self._leave_house_to_others()
+
+    def _try(self, sweep: Callable[[], object]) -> bool:
+        """False where it says so, or fails: for whatever reason, it must not keep the others from their work."""
+        if self._stop.is_set():
+            return True
+        try:
+            return sweep() is not False
+        except Exception:
+            function = getattr(sweep, "func", sweep)  # of a partial one
+            name = f"{function.__module__}.{function.__qualname__}"
+            log.exception("a sweep failed", sweep=name)
+            meters.HOUSEKEEPING_FAILED.labels(name).inc()
+            return False
 
     def _keeps_house(self) -> bool:
-        if not self._sweeps_of_all or not self._can_work():
+        if not self._sweeps_of_all or not self._can_work() or time.monotonic() < self._left_until_s:
             return False
         try:
             with self._database.write(durable=False) as connection:
                 return housekeeping.take(connection, self.executor_id, for_s=_SWEEPS_MISSED * self._settings.sweep_s)
         except Unavailable:
             return True  # each sweep says then that it fails
+
+    def _leave_house_to_others(self) -> None:
+        """Where there are any that could: they have the time of two sweeps to take it."""
+        with suppress(Unavailable):
+            if not any(set(WORK) & set(other.takes) for other in self.live() if other.executor_id != self.executor_id):
+                return
+            with self._database.write(durable=False) as connection:
+                housekeeping.let_go(connection, self.executor_id)
+            self._left_until_s = time.monotonic() + 2 * self._settings.sweep_s
 
     def _begin_changed_again(self) -> None:
         if begun := self._records.begin_changed_again(self._queue_names):

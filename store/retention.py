@@ -48,7 +48,7 @@ def _expired(tenant_id: Account, before: datetime) -> sa.Select[str]:
     table = communications.c
     in_work = (
         sa.exists()
-        .where(transcription_tasks.c.tenant_id == tenant_id, transcription_tasks.c.communication_id == table.id)
+        .where(transcription_tasks.c.tenant_id == table.tenant_id, transcription_tasks.c.communication_id == table.id)
         .where(transcription_tasks.c.status.in_(UNFINISHED))
     )
     in_analysis = sa.exists().where(stages.c.communication_id == table.id, stages.c.status.in_(UNFINISHED))

@@ -40,6 +40,8 @@ SIGNED_S = 540
 LONG = 400  # sections
 ANALYSES = 5
 QUESTION = {"text": "Where may visitors park?"}
+PARCEL_S = 10.0
+"""So long each is before a camera while the store of its pictures is away."""
 BEFORE_S = 10.0
 """So long goes work of every kind on before something happens."""
 PACE = {"call_every_s": 20.0, "analysis_every_s": 5.0}
@@ -116,6 +118,9 @@ def test_a_bucket_that_is_away(cluster: Cluster, of_cluster: AllWork, size: Size
         assert account.get("/public/v1/balance").status_code == 200
         assert account.get(f"/public/v1/kb/documents/{document['id']}").status_code == 200
         assert is_found(account)
+        while time.monotonic() + PARCEL_S < gone_at + size.away_s:
+            time.sleep(PARCEL_S)
+            of_cluster.parcels.show_next()  # nobody else does: none of them is found before its picture is stored
         time.sleep(max(0.0, gone_at + size.away_s - time.monotonic()))
         cluster.bucket.start()
         again = start_document(account, space, "meanwhile.md")

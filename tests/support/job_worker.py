@@ -5,8 +5,9 @@ ID, then works), `enqueue-newer` (the same, in that queue), `lose` (as `enqueue`
 no answer), `full` (starts the job ID, which outgrows the disk until there is the file FOLDER/go, and another while it
 does, then works), `accept` (starts it for others), `forget` (does 250 empty jobs, sweeps their records out once and
 notes how many are left), `forget-some` (forgets jobs by their ids, then an account's while others go, and notes what
-it did), `house` (notes each sweep for all), `idle` (notes how many statements a second of waiting cost, then works)
-or `late` (takes over a worker that another has taken over just before, then works).
+it did), `house` (notes each sweep for all), `bad-house` (the same, and fails), `idle` (notes how many statements a
+second of waiting cost, then works) or `late` (takes over a worker that another has taken over just before, then
+works).
 The job of `enqueue` and `accept` writes a line a step into FOLDER/log; its second step waits for the file FOLDER/go.
 """
 
@@ -76,8 +77,9 @@ def outgrow(job_id: str) -> str:
     return "x" * 100_000
 
 
-def sweep_for_all() -> None:
+def sweep_for_all() -> bool:
     note("keeps house")
+    return sys.argv[3] != "bad-house"
 
 
 def fill_disk(jobs: Jobs) -> None:
@@ -177,14 +179,14 @@ def main() -> None:
         jobs_database_url=f"sqlite:///{FOLDER / 'jobs.sqlite3'}",
         heartbeat_s=0.2,
         takeover_after_s=1.5,
-        sweep_s=1.0,
+        sweep_s=2.0,
         _env_file=None,  # type: ignore[call-arg]
     )
     takes = () if sys.argv[3] == "accept" else WORK
     newer = [NEWER] if "newer" in sys.argv[3] else []
     jobs = Jobs(settings, Database(settings), [QueuePlan("jobs", 4), *OTHERS, *newer], takes=takes)
     job_claims.LOST_AFTER_S = 1.0
-    if sys.argv[3] == "house":
+    if "house" in sys.argv[3]:
         jobs.add_sweep(sweep_for_all, of_all=True)
     jobs.launch()
     if sys.argv[3] == "lose":
