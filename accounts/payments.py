@@ -154,18 +154,19 @@ class Payments:
         self._ask(link, link.provider_payment_id)
         return self._read(link)
 
-    def sweep(self) -> None:
-        """Ends links that outlived their time, and asks about payments of which no notification came."""
+    def sweep(self) -> bool:
+        """Ends links that outlived their time, and asks about payments of which no notification came. False where the
+        provider does not answer."""
         with self._database.write(durable=False) as connection:
             payments.expire_due(connection)
         if self.provider is None or not self.provider.answers or time.monotonic() < self._rest_until_s:
-            return
+            return True
         with self._database.read() as connection:
             due = payments.list_due(connection, self.provider.name, limit=CHECKS_A_SWEEP)
         ends_at_s = time.monotonic() + SWEEP_BUDGET_S
         for link in due:
             if time.monotonic() > ends_at_s:
-                return
+                break
             with self._database.write(durable=False) as connection:
                 if not payments.claim_check(link.tenant_id, connection, link, next_check_at=_next_check(link)):
                     continue
@@ -174,10 +175,11 @@ class Payments:
                 self._ask(link, link.provider_payment_id)
             except UpstreamFailed:
                 self._rest_until_s = time.monotonic() + REST_AFTER_FAILURE_S
-                return
+                return False
             if _is_over(link):
                 with self._database.write(durable=False) as connection:
                     payments.end_checks(link.tenant_id, connection, link.id)
+        return True
 
     def _ask(self, link: PaymentLink, payment_id: str) -> bool:
         """Settles by what the provider itself says. False for what is no payment of this link."""

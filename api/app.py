@@ -74,6 +74,7 @@ from api.http import route
 from api.idempotency import forget_old_keys
 from api.limits import forget_old_windows
 from api.middleware import Places, RequestLog
+from api.multipart import STORED_AT_ONCE
 from api.operations import StateCollector
 from api.services import Services
 from api.widget_access import WidgetCors, forget_refusals
@@ -103,7 +104,6 @@ from mcp_server.call_log import CallLog
 from mcp_server.endpoint import McpEndpoint
 from mcp_server.tools import make_registry
 from store.backups import clear_scratch
-from store.blobs import AWAITED_AT_ONCE
 from store.errors import InvalidRequest, MethodNotAllowed, NotFound, ParleyError
 from store.settings import Settings
 from store.statistics import Statistics
@@ -181,7 +181,7 @@ def create_app(settings: Settings, opened: Workshop | None = None, *, answers: b
         app.state.sync_places = speech.SyncPlaces(settings.sync_places)
         # Uploads that wait to be looked at keep no thread from the other endpoints.
         app.state.probing = CapacityLimiter(2 * house.pools.probing.places)
-        app.state.storing = CapacityLimiter(AWAITED_AT_ONCE)
+        app.state.storing = CapacityLimiter(STORED_AT_ONCE)
         collector = StateCollector(services)
         REGISTRY.register(collector)
         try:

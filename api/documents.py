@@ -14,7 +14,7 @@ from api.fields import UtcTime, Uuid
 from api.http import Call, NoInput, json_response, parse_json, read_body
 from api.knowledge import kb_operation, require_space, space_is_open
 from api.media import FILE_ANSWER, StoredFile, send_file
-from api.multipart import is_multipart, receive_form, store
+from api.multipart import is_multipart, receive_form, refuse_when_many_wait, store
 from api.paging import PageQuery, Pagination, pagination
 from ingest import announced_blobs
 from ingest.documents import documents
@@ -183,9 +183,10 @@ async def _receive_json(call: Call[NoInput, NoInput], key: str) -> tuple[str, st
         raise InvalidRequest(f"{missing}: is required with a JSON body that has no url.", param=missing)
     if not body.text.strip():
         raise InvalidRequest("text: is empty.", param="text")
+    refuse_when_many_wait(call.request)
     house = call.services.workshop
     await run_in_threadpool(announced_blobs.announce, house.database, call.tenant_id, key)
-    blob = await store(call.request, partial(house.blobs.put, key, body.text.encode(), is_awaited=True))
+    blob = await store(call.request, partial(house.blobs.put, key, body.text.encode()))
     return title, "text.txt", blob, None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -19,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from store.blobs import BlobInfo, BlobWriter
-from store.errors import InvalidRequest, TooLarge
+from store.errors import InvalidRequest, TooLarge, Unavailable
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -28,6 +27,7 @@ MOST_FIELDS = 64
 MOST_FIELD_BYTES = 400_000
 MOST_HEADER_BYTES = 8 * 1024
 WRITE_BYTES = 1024 * 1024
+STORED_AT_ONCE, _MOST_WAITING = 40, 80
 
 
 @dataclass(slots=True)
@@ -54,12 +54,13 @@ async def receive_form(
 ) -> Form:
     """Reads the whole body; the file is committed to `writer` when the body was whole.
 
-    `known` names the fields that are kept; all others are read and forgotten. Raises InvalidRequest for a malformed
-    body and TooLarge as soon as the file (or what is forgotten) passes `max_file_bytes`; `writer` is aborted then, and
-    also when the client goes away.
+    `known` names the fields that are kept; all others are read and forgotten. Raises Unavailable before it reads
+    where too many wait for the blob store, InvalidRequest for a malformed body, and TooLarge as soon as the file
+    (or what is forgotten) passes `max_file_bytes`; `writer` is aborted then, and also when the client goes away.
     """
     reader = _Reader(file_field, max_file_bytes, known)
     try:
+        refuse_when_many_wait(request)
         _, options = parse_options_header(request.headers.get("content-type"))
         boundary = options.get(b"boundary")
         if not boundary:
@@ -76,7 +77,7 @@ async def receive_form(
             writer.abort()
             return reader.form
         await run_in_threadpool(writer.write, reader.take())
-        reader.form.file = await store(request, partial(writer.commit, is_awaited=True))
+        reader.form.file = await store(request, writer.commit)
     except FormParserError as error:
         writer.abort()
         raise InvalidRequest("The multipart body is malformed.") from error
@@ -87,8 +88,14 @@ async def receive_form(
     return reader.form
 
 
+def refuse_when_many_wait(request: Request) -> None:
+    """Before a body is read that could not be stored soon. Raises Unavailable."""
+    if request.app.state.storing.statistics().tasks_waiting >= _MOST_WAITING:
+        raise Unavailable("Too many uploads wait for the blob store.", retry_after_s=30)
+
+
 async def store(request: Request, commit: Callable[[], BlobInfo]) -> BlobInfo:
-    """In threads of their own, which a bucket may keep for as long as it lets wait."""
+    """In threads of their own, `STORED_AT_ONCE` of them, which a bucket may keep for as long as it lets wait."""
     return await to_thread.run_sync(commit, limiter=request.app.state.storing)
 
 

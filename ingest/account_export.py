@@ -27,6 +27,7 @@ from store.account_exports import Export
 from store.account_rows import Record
 from store.blobs import BlobMissing, BlobWriter
 from store.database import Connection, now
+from store.errors import Unavailable
 from store.index_work import DELETE_BLOB
 from store.jobs import ENDED_BADLY, StepsChanged, workflow
 
@@ -36,6 +37,7 @@ KEPT = timedelta(days=1)
 FAILED = "The archive could not be made."
 _ROWS_AT_ONCE = 500
 _TOLD_EVERY_S = 1.0
+_OUTLASTED_S = 30.0
 _ROWS_SHARE = 0.5
 _NAME_CHARACTERS = 120
 _UNSAFE = re.compile(r"[^\w. ()+@-]|^\.+")
@@ -286,7 +288,7 @@ class _Archive:
 
     def _write_file(self, key: str, path: str) -> None:
         try:
-            pieces = self._house.blobs.stream(key)
+            pieces = self._opened(key)
         except BlobMissing:  # deleted meanwhile, or over its time
             return
         entry = zipfile.ZipInfo(path, now().timetuple()[:6])
@@ -295,6 +297,18 @@ class _Archive:
             for piece in pieces:
                 file.write(piece)
                 self._tell(None)
+
+    def _opened(self, key: str) -> Iterator[bytes]:
+        """Raises BlobMissing, and Unavailable where the store does not answer for a while: all that is packed already
+        would be packed anew."""
+        until_s = time.monotonic() + _OUTLASTED_S
+        while True:
+            try:
+                return self._house.blobs.stream(key)
+            except Unavailable:
+                if time.monotonic() >= until_s:
+                    raise
+                time.sleep(1.0)
 
     def _pages(self, name: str) -> Iterator[Sequence[Record]]:
         table = self._tables[name]

@@ -61,8 +61,9 @@ from store.errors import Unavailable
 
 _BATCH_IDS = 10_000
 # Of the threads that answer, forty a process, a server that lets everybody wait may keep so many.
-_READS_AT_ONCE, _LATE_READ_S = 12, 3.0
-_WRITES_AT_ONCE, _LATE_WRITE_S = 8, 10.0
+_READS_AT_ONCE, _READS_WAITING, _LATE_READ_S = 12, 4, 3.0
+# Those of jobs, for the most part, which have threads of their own.
+_WRITES_AT_ONCE, _WRITES_WAITING, _LATE_WRITE_S = 8, 32, 10.0
 _COMPLETE = "complete"
 _VERSION = "payload_version"
 _IN_BYTES = models.ScalarQuantization(
@@ -98,8 +99,8 @@ class ServerIndex:
         self._layout = layout or Layout()
         self._client = client
         self._reader = reader or client
-        self._reads = Bulkhead(unavailable, at_once=_READS_AT_ONCE, late_s=_LATE_READ_S)
-        self._writes = Bulkhead(unavailable, at_once=_WRITES_AT_ONCE, late_s=_LATE_WRITE_S)
+        self._reads = Bulkhead(unavailable, at_once=_READS_AT_ONCE, waiting=_READS_WAITING, late_s=_LATE_READ_S)
+        self._writes = Bulkhead(unavailable, at_once=_WRITES_AT_ONCE, waiting=_WRITES_WAITING, late_s=_LATE_WRITE_S)
         self._dimension = dimension
         self._collection = collection
         self._made_for: dict[str, object] = {"dimension": dimension, "model": model}
@@ -247,8 +248,7 @@ class ServerIndex:
     def ready(self) -> bool:
         """Raises IndexTooOld: the server may have been replaced since it was connected to."""
         try:
-            # Not told from how many search: who is in time, is answered.
-            with self._reads.call(needs_place=False), answering():
+            with self._reads.look(), answering():
                 exists = self._reader.collection_exists(self._collection)
         except Unavailable:
             return False

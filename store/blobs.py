@@ -43,9 +43,7 @@ _PART_BYTES = 8 * _PIECE_BYTES
 _PART_UPLOADS = 4
 _RETRY_S = 30
 # Of the threads that answer, forty a process, a bucket that lets everybody wait may keep so many.
-_AT_ONCE, _LATE_S = 16, 5.0
-AWAITED_AT_ONCE = 40
-"""Uploads that somebody waits for are stored by threads of their own, which are no more."""
+_AT_ONCE, _WAITING, _LATE_S = 12, 4, 5.0
 _LISTED_AT_ONCE = 500
 STALE_UPLOAD_S = 24 * 3600
 NEWEST_PICTURES = "newest-pictures"
@@ -84,8 +82,7 @@ class Blobs:
         self._folder: Path | None = None
         self._spool = data_dir / "uploads"
         self._store: LocalStore | S3Store
-        self._small = Bulkhead(_away, at_once=_AT_ONCE, late_s=_LATE_S)
-        self._awaited = Bulkhead(_away, at_once=AWAITED_AT_ONCE, late_s=_LATE_S)
+        self._small = Bulkhead(_away, at_once=_AT_ONCE, waiting=_WAITING, late_s=_LATE_S)
         if not settings.blob_url:
             self._folder = data_dir / "blobs"
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -119,11 +116,8 @@ class Blobs:
         with path.open("rb") as source:
             return self.put_stream(key, iter(lambda: source.read(_PIECE_BYTES), b""))
 
-    def put(self, key: str, data: Data, *, is_awaited: bool = False) -> BlobInfo:
-        """`is_awaited` as `BlobWriter.commit` has it."""
-        with self.writer(key) as writer:
-            writer.write(data)
-            return writer.commit(is_awaited=is_awaited)
+    def put(self, key: str, data: Data) -> BlobInfo:
+        return self.put_stream(key, (data,))
 
     def sweep_uploads(self, older_than_s: float = STALE_UPLOAD_S) -> int:
         """Removes what uploads cut off by a crash left behind; returns how many. For the start of a server."""
@@ -291,12 +285,12 @@ class Blobs:
             number, name = tempfile.mkstemp(dir=self._spool, suffix=".part")
         return os.fdopen(number, "wb", buffering=_PIECE_BYTES), Path(name)
 
-    def _publish(self, spooled: Path, key: str, *, is_awaited: bool) -> None:
+    def _publish(self, spooled: Path, key: str) -> None:
         """Makes a finished, synced file the blob of that key, in one step."""
         if self._folder is None:
             import obstore
 
-            with self._awaited.call() if is_awaited else contextlib.nullcontext(), _translated(key):
+            with _translated(key):
                 obstore.put(self._store, key, spooled, chunk_size=_PART_BYTES, max_concurrency=_PART_UPLOADS)
             spooled.unlink()
             return
@@ -332,15 +326,14 @@ class BlobWriter:
             self.size += self._file.write(data)
         self._digest.update(data)
 
-    def commit(self, *, is_awaited: bool = False) -> BlobInfo:
-        """Makes the blob visible and durable. Raises Unavailable, and may be tried again then; at once where the bucket
-        let others wait in vain and somebody waits for this one too (`is_awaited`), who can send it again."""
+    def commit(self) -> BlobInfo:
+        """Makes the blob visible and durable. Raises Unavailable, and may be tried again then."""
         if not self._file.closed:
             with _room_is_missed():
                 self._file.flush()
                 os.fsync(self._file.fileno())
             self._file.close()
-        self._blobs._publish(self._path, self.key, is_awaited=is_awaited)
+        self._blobs._publish(self._path, self.key)
         return BlobInfo(self.size, self._digest.hexdigest())
 
     def abort(self) -> None:

@@ -12,33 +12,35 @@ from store.errors import Unavailable
 _DOUBT_S = 0.5
 """So late a call is while it is in doubt whether the service answers at all."""
 _TRIAL_EVERY_S = 5.0
+_LOOKING = 2
 
 
 class Bulkhead:
     """Of one service, for all threads of a process.
 
-    `at_once` calls have a place. Who finds none waits for one, for `late_s` at most, and is refused at once where all
-    that have one are late themselves. A call that ends in Unavailable that late, and no other was answered since it
-    began, puts the service in doubt: one call at a time tries then, a new one after some seconds, until one is
-    answered. A failure that comes at once costs nobody time and is no reason to doubt.
+    `at_once` calls have a place. `waiting` more wait for one, for `late_s` at most; who comes beside them is refused,
+    and so are they where all that have a place are late. A call that ends in Unavailable that late, and no other was
+    answered since it began, puts the service in doubt: one call at a time tries then, a new one after some seconds,
+    until one is answered. A failure that comes at once costs nobody time and is no reason to doubt.
     """
 
-    def __init__(self, refusal: Callable[[], Unavailable], *, at_once: int, late_s: float) -> None:
+    def __init__(self, refusal: Callable[[], Unavailable], *, at_once: int, waiting: int, late_s: float) -> None:
         self._refusal = refusal
         self._at_once = at_once
+        self._most_waiting = waiting
         self._late_s = late_s
         self._changed = threading.Condition()
         self._began_s: dict[object, float] = {}
-        """Of each call that has a place, on the clock of `time.monotonic`; the first that began is the first."""
+        """Of each call that has a place, on the clock of `time.monotonic`."""
+        self._waiting = self._beside = 0
         self._answered_s = float("-inf")
         self._is_in_doubt = False
 
     @contextmanager
-    def call(self, *, needs_place: bool = True) -> Iterator[None]:
-        """Around one call. Without `needs_place` it waits for none, and is refused as others are once the service is
-        known to let everybody wait. Raises what `refusal` makes."""
+    def call(self) -> Iterator[None]:
+        """Around one call. Raises what `refusal` makes."""
         call = object()
-        self._begin(call, needs_place=needs_place)
+        self._begin(call)
         try:
             yield
         except Unavailable:
@@ -49,22 +51,54 @@ class Bulkhead:
             raise
         self._end(call, is_answered=True)
 
-    def _begin(self, call: object, *, needs_place: bool) -> None:
+    @contextmanager
+    def look(self) -> Iterator[None]:
+        """Around a call that looks whether the service answers: it needs no place and waits for none, and is refused
+        where the service is known to let everybody wait, or two look already."""
+        with self._changed:
+            if self._is_in_doubt:
+                needs_place = True
+            elif self._beside >= _LOOKING or (self._is_full and time.monotonic() >= self._all_late_s):
+                raise self._refusal()
+            else:
+                needs_place = False
+                self._beside += 1
+        if needs_place:  # it may well be the one that ends the doubt
+            with self.call():
+                yield
+            return
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._beside -= 1
+
+    def _begin(self, call: object) -> None:
         until_s = time.monotonic() + self._late_s
         with self._changed:
-            while not self._may_begin(needs_place):
-                left_s = min(until_s, self._all_late_s) - time.monotonic()
-                if left_s <= 0:
-                    raise self._refusal()
-                self._changed.wait(left_s)
+            if not self._has_place and self._waiting >= self._most_waiting:
+                raise self._refusal()
+            self._waiting += 1
+            try:
+                while not self._has_place:
+                    left_s = min(until_s, self._all_late_s) - time.monotonic()
+                    if left_s <= 0:
+                        raise self._refusal()
+                    self._changed.wait(left_s)
+            finally:
+                self._waiting -= 1
             self._began_s[call] = time.monotonic()
 
-    def _may_begin(self, needs_place: bool) -> bool:
-        is_full = len(self._began_s) >= self._at_once
+    @property
+    def _is_full(self) -> bool:
+        return len(self._began_s) >= self._at_once
+
+    @property
+    def _has_place(self) -> bool:
         if self._is_in_doubt:
             newest_s = max(self._began_s.values(), default=float("-inf"))
-            return not is_full and time.monotonic() >= newest_s + _TRIAL_EVERY_S
-        return not is_full or (not needs_place and time.monotonic() < self._all_late_s)
+            return not self._is_full and time.monotonic() >= newest_s + _TRIAL_EVERY_S
+        return not self._is_full
 
     @property
     def _all_late_s(self) -> float:

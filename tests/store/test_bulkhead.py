@@ -30,9 +30,9 @@ def failing(bulkhead: Bulkhead, after_s: float = 0.0) -> None:
         fail()
 
 
-def is_refused(bulkhead: Bulkhead, *, needs_place: bool = True) -> bool:
+def is_refused(bulkhead: Bulkhead, *, looks: bool = False) -> bool:
     try:
-        with bulkhead.call(needs_place=needs_place):
+        with bulkhead.look() if looks else bulkhead.call():
             return False
     except Unavailable:
         return True
@@ -60,12 +60,12 @@ class Held:
 
 
 def test_a_call_that_fails_late_puts_it_in_doubt_and_one_that_is_answered_ends_that() -> None:
-    bulkhead = Bulkhead(away, at_once=4, late_s=0.05)
+    bulkhead = Bulkhead(away, at_once=4, waiting=4, late_s=0.05)
     failing(bulkhead, after_s=0.1)
     with ThreadPoolExecutor() as threads:
         trying = Held(bulkhead, threads, 1)
         assert is_refused(bulkhead), "one alone tries"
-        assert is_refused(bulkhead, needs_place=False)
+        assert is_refused(bulkhead, looks=True)
         trying.let_go()
         held = Held(bulkhead, threads, 3)
         assert not is_refused(bulkhead)
@@ -74,7 +74,7 @@ def test_a_call_that_fails_late_puts_it_in_doubt_and_one_that_is_answered_ends_t
 
 def test_in_doubt_another_tries_where_the_one_that_does_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulkhead_module, "_TRIAL_EVERY_S", 0.0)
-    bulkhead = Bulkhead(away, at_once=2, late_s=0.0)
+    bulkhead = Bulkhead(away, at_once=2, waiting=4, late_s=0.0)
     failing(bulkhead)
     with ThreadPoolExecutor() as threads:
         hanging = Held(bulkhead, threads, 1)
@@ -83,7 +83,7 @@ def test_in_doubt_another_tries_where_the_one_that_does_hangs(monkeypatch: pytes
 
 
 def test_a_call_that_fails_at_once_is_no_reason_to_doubt() -> None:
-    bulkhead = Bulkhead(away, at_once=4, late_s=WAIT_S)
+    bulkhead = Bulkhead(away, at_once=4, waiting=4, late_s=WAIT_S)
     for _ in range(8):
         failing(bulkhead)
     with ThreadPoolExecutor() as threads:
@@ -93,7 +93,7 @@ def test_a_call_that_fails_at_once_is_no_reason_to_doubt() -> None:
 
 
 def test_nor_is_one_that_fails_late_while_others_are_answered() -> None:
-    bulkhead = Bulkhead(away, at_once=4, late_s=0.0)
+    bulkhead = Bulkhead(away, at_once=4, waiting=4, late_s=0.0)
     with ThreadPoolExecutor() as threads:
         begun, answered = threading.Event(), threading.Event()
 
@@ -113,7 +113,7 @@ def test_nor_is_one_that_fails_late_while_others_are_answered() -> None:
 
 
 def test_nor_is_an_error_that_is_an_answer() -> None:
-    bulkhead = Bulkhead(away, at_once=4, late_s=0.0)
+    bulkhead = Bulkhead(away, at_once=4, waiting=4, late_s=0.0)
     with pytest.raises(KeyError), bulkhead.call():
         raise KeyError
     with ThreadPoolExecutor() as threads:
@@ -123,17 +123,17 @@ def test_nor_is_an_error_that_is_an_answer() -> None:
 
 
 def test_who_finds_no_place_is_refused_once_all_others_are_late() -> None:
-    bulkhead = Bulkhead(away, at_once=2, late_s=0.1)
+    bulkhead = Bulkhead(away, at_once=2, waiting=4, late_s=0.1)
     with ThreadPoolExecutor() as threads:
         held = Held(bulkhead, threads, 2)
         assert is_refused(bulkhead)
-        assert is_refused(bulkhead, needs_place=False)
+        assert is_refused(bulkhead, looks=True)
         held.let_go()
     assert not is_refused(bulkhead)
 
 
 def test_one_slow_call_keeps_nobody_from_the_other_places() -> None:
-    bulkhead = Bulkhead(away, at_once=2, late_s=0.5)
+    bulkhead = Bulkhead(away, at_once=2, waiting=4, late_s=0.5)
     with ThreadPoolExecutor() as threads:
         slow = Held(bulkhead, threads, 1)
         time.sleep(0.6)  # it is late
@@ -143,12 +143,45 @@ def test_one_slow_call_keeps_nobody_from_the_other_places() -> None:
         slow.let_go()
 
 
-def test_who_finds_no_place_gets_the_next_and_who_needs_none_does_not_wait() -> None:
-    bulkhead = Bulkhead(away, at_once=2, late_s=WAIT_S)
+def test_who_finds_no_place_gets_the_next_and_who_looks_does_not_wait() -> None:
+    bulkhead = Bulkhead(away, at_once=2, waiting=4, late_s=WAIT_S)
     with ThreadPoolExecutor() as threads:
         held = Held(bulkhead, threads, 2)
         waiting = threads.submit(is_refused, bulkhead)
-        assert not is_refused(bulkhead, needs_place=False)
+        assert not is_refused(bulkhead, looks=True)
         assert not waiting.done()
         held.let_go()
         assert not waiting.result(WAIT_S)
+
+
+def test_no_more_wait_than_may_however_slow_the_answers_are() -> None:
+    bulkhead = Bulkhead(away, at_once=2, waiting=1, late_s=WAIT_S)
+    with ThreadPoolExecutor() as threads:
+        held = Held(bulkhead, threads, 2)
+        waiting = threads.submit(is_refused, bulkhead)
+        while not bulkhead._waiting:
+            time.sleep(0.01)
+        assert is_refused(bulkhead)
+        held.let_go()
+        assert not waiting.result(WAIT_S)
+
+
+def test_two_look_at_once_and_keep_nobody_from_being_refused() -> None:
+    bulkhead = Bulkhead(away, at_once=1, waiting=4, late_s=0.3)
+    done = threading.Event()
+
+    def look(begun: threading.Event) -> None:
+        with bulkhead.look():
+            begun.set()
+            assert done.wait(WAIT_S)
+
+    with ThreadPoolExecutor() as threads:
+        held = Held(bulkhead, threads, 1)
+        for _ in range(2):
+            begun = threading.Event()
+            threads.submit(look, begun)
+            assert begun.wait(WAIT_S)
+        assert is_refused(bulkhead, looks=True)
+        assert is_refused(bulkhead), "the one that has a place is late, whoever looks"
+        done.set()
+        held.let_go()
