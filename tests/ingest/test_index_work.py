@@ -139,7 +139,7 @@ def test_a_sweep_ends_after_its_time_and_the_next_goes_on(tmp_path: Path, monkey
     class Slow:
         def delete(self, tenant_id: str, **_: str) -> None:
             done.append(tenant_id)
-            clock[0] += timelines._SWEEP_S / 2
+            clock[0] += timelines.FOLLOW_S / 2
 
     with database.write() as connection:
         for tenant_id in [busy] * 10 + [other] * 2:
