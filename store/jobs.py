@@ -396,11 +396,12 @@ class Jobs:
                 self._leave_house_to_others()
 
     def _try(self, sweep: Callable[[], object]) -> bool:
-        """False where it says so, or fails: for whatever reason, it must not keep the others from their work."""
+        """False where it says so, or fails."""
         if self._stop.is_set():
             return True
         try:
             return sweep() is not False
+        # One that fails, for whatever reason, must not keep the others from their work.
         except Exception:
             function = getattr(sweep, "func", sweep)  # of a partial one
             name = f"{function.__module__}.{function.__qualname__}"
@@ -420,7 +421,7 @@ class Jobs:
     def _leave_house_to_others(self) -> None:
         """Where there are any that could: they have the time of two sweeps to take it."""
         with suppress(Unavailable):
-            if not any(set(WORK) & set(other.takes) for other in self.live() if other.executor_id != self.executor_id):
+            if not any(each.takes for each in self.live() if each.executor_id != self.executor_id):
                 return
             with self._database.write(durable=False) as connection:
                 housekeeping.let_go(connection, self.executor_id)
