@@ -28,9 +28,11 @@ _READ_LATE = ("plate_read", "container_read")
 """Told when they have been read, whose turn may come late: that they were away is known only then."""
 _SAME_FROM = 0.2
 _AT_ONCE = timedelta(seconds=3)
+_LATER = ("no_helmet", "no_vest", "no_mask", "no_gloves")
+"""Found by several looks: a worker that lives for some seconds finds none of them again, though they are there."""
 _MOVED: Mapping[str, timedelta] = {
     **dict.fromkeys(("person_entered", "zone_intrusion", "fall"), _AT_ONCE),
-    **dict.fromkeys(("no_helmet", "no_vest", "no_mask", "no_gloves"), _AT_FIRST),
+    **dict.fromkeys(_LATER, _AT_FIRST),
 }
 """For so long somebody elsewhere is one of those of whom it was said before, as long as there are any left: people walk
 while nobody looks. By the event: some are known at once, others by several looks."""
@@ -40,13 +42,15 @@ _MOST = 500
 @dataclass(frozen=True, slots=True)
 class Said:
     """`box` is relative, 0 to 1: the next worker's picture may have another size. `unseen_s`: for how long it was not
-    seen when it was told of. `is_counted`: among the visitors, for who entered."""
+    seen when it was told of; `sought_s`: for how long the workers since then looked, together, and did not find it.
+    `is_counted`: among the visitors, for who entered."""
 
     type: str
     zone: str | None
     text: str
     box: Box | None
     unseen_s: float = 0.0
+    sought_s: float = 0.0
     is_counted: bool = True
 
 
@@ -129,7 +133,9 @@ class Remembered:
                 is_counted = entry.said.type != "person_entered" or entry.number not in uncounted
                 rows.append(replace(entry.said, unseen_s=unseen.total_seconds(), is_counted=is_counted))
         rows += [
-            replace(said, unseen_s=self._unseen(said, now).total_seconds())
+            replace(
+                said, unseen_s=self._unseen(said, now).total_seconds(), sought_s=self._sought(said, now).total_seconds()
+            )
             for said in self._before
             if not self._is_over(said, now) and self._unseen(said, now) <= _away(said)
         ]
@@ -154,6 +160,9 @@ class Remembered:
         """Nobody looked between the two workers: that time is not one in which it was unseen."""
         return timedelta(seconds=said.unseen_s) + self._since(at)
 
+    def _sought(self, said: Said, at: datetime) -> timedelta:
+        return timedelta(seconds=said.sought_s) + self._since(at)
+
     def _is_back(self, said: Said, finding: Finding, at: datetime) -> bool:
         """Whether it came into view in time, of what was read late."""
         return self._unseen(said, at) - timedelta(seconds=finding.in_view_s) <= _away(said)
@@ -163,7 +172,8 @@ class Remembered:
             return True
         if said.type in _READ_LATE:
             return False
-        return self._since(at) > _AT_FIRST or self._unseen(said, at) > _away(said)
+        sought = self._since(at) if said.type in _LATER else self._sought(said, at)
+        return sought > _AT_FIRST or self._unseen(said, at) > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:
         """The nearest of those in the same zone, if it may be any of them: codes, plates and fires do not walk."""
@@ -206,11 +216,15 @@ def _parsed(before: str | None, now: datetime) -> list[Said]:
 
 def _said(row: Mapping[str, object]) -> Said:
     box, unseen_s = row["box"], row["unseen_s"]
+    sought_s = row.get("sought_s", 0.0)  # releases before this one tell nothing of that
     assert box is None or isinstance(box, list)
     assert isinstance(unseen_s, int | float)
+    assert isinstance(sought_s, int | float)
     place: Box | None = None if box is None else (float(box[0]), float(box[1]), float(box[2]), float(box[3]))
     zone = None if row["zone"] is None else str(row["zone"])
-    return Said(str(row["type"]), zone, str(row["text"]), place, float(unseen_s), bool(row["is_counted"]))
+    return Said(
+        str(row["type"]), zone, str(row["text"]), place, float(unseen_s), float(sought_s), bool(row["is_counted"])
+    )
 
 
 def _apart(one: Box | None, other: Box) -> float:

@@ -3,6 +3,7 @@ is shown meanwhile is told once; who waited in a queue waits on."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -24,6 +25,7 @@ from PIL import Image
 from ingest.vision.demo_pictures import code_picture
 from store import accounts
 from store.camera_events import camera_events
+from store.camera_streams import camera_streams
 from tests.soak.conftest import Size
 from tests.support import events as webhook_events
 from tests.support.camera_workers import (
@@ -55,7 +57,6 @@ LEASE_S = 4
 SWEEP_S = 0.5
 WATCHING = 2
 BAYS = 8
-"""So many that somebody is seen in one again long after a worker took over: before, it would be the same person."""
 STAGES = ("shown", "recorded", "told")
 FOUND_S = 0.8
 """About how long it takes from a new picture to the first event of it."""
@@ -108,6 +109,13 @@ class Watched:
         query = sa.select(sa.func.count()).where(camera_events.c.tenant_id == self.account.tenant_id)
         with self._server.database.read() as connection:
             return int(connection.execute(query).scalar_one())
+
+    def remembers(self, zone: str) -> bool:
+        """Whether a worker that takes a camera over now would be told of somebody in that zone."""
+        with self._server.database.read() as connection:
+            progress = list(connection.execute(sa.select(camera_streams.c.progress)).scalars())
+        said = [each for row in progress if row for each in json.loads(json.loads(row)["said"])["said"]]
+        return any(each["zone"] == zone for each in said)
 
     def queue_left(self, stream_id: str) -> tuple[int, float]:
         """How many people left its queue, and how many seconds they had been in it on average."""
@@ -268,6 +276,8 @@ class Shown:
         self._number += 1
         self._before = self.expected.total()
         things = [code_of(self._number), *([bay_of(self._number)] if MODELS.is_dir() else [])]
+        # Until then somebody there is the one of whom it was told.
+        self._watched.wait_for(lambda: not self._watched.remembers(bay_of(self._number)))
         self.expected += Counter((stream_id, thing) for stream_id in self.stream_ids for thing in things)
         self._camera.show(self._number, self._number)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from ingest.vision.remembered import Remembered
-from ingest.vision.scenarios.findings import Finding
+from ingest.vision.scenarios.findings import Finding, Tracked
 from tests.support.scene_camera import BEGIN, PLATE, SOMEBODY
 
 
@@ -32,6 +32,50 @@ def test_who_is_still_there_once_a_model_is_loaded_is_not_told_again() -> None:
     loaded = BEGIN + timedelta(seconds=40)  # all the time the first look took
     second.tick(loaded)
     assert second.note(intruder, loaded + timedelta(seconds=1)) is not None
+
+
+def lived(exported: str, at: datetime, finding: Finding | None, for_s: float = 4) -> tuple[str, datetime]:
+    """What a worker of some seconds leaves and when; `finding` is what it finds after a second."""
+    worker = Remembered(exported, at, 640, 360)
+    for tenths in range(0, round(for_s * 10), 2):
+        worker.tick(at + timedelta(seconds=tenths / 10))
+        if tenths == 10 and finding is not None:
+            assert worker.note(finding, at + timedelta(seconds=1)) is not None
+            worker.follow([Tracked(1, SOMEBODY, 0.9)], [], at + timedelta(seconds=1))
+    end = at + timedelta(seconds=for_s)
+    return worker.exported(end), end + timedelta(seconds=1)
+
+
+def test_who_left_is_forgotten_though_no_worker_lives_for_long() -> None:
+    intruder = Finding("zone_intrusion", "vault:1:1", 0.9, SOMEBODY, 1, "vault")
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(intruder, BEGIN)
+    exported, at = first.exported(BEGIN), BEGIN
+    for _ in range(3):
+        exported, at = lived(exported, at, None)
+    assert Remembered(exported, at, 640, 360).note(intruder, at) is not None, "twelve seconds prove nothing yet"
+    exported, at = lived(exported, at, None)
+    assert Remembered(exported, at, 640, 360).note(intruder, at) is None, "somebody else in the same place"
+
+
+def test_who_stays_is_known_however_many_workers_come_and_go() -> None:
+    intruder = Finding("zone_intrusion", "vault:1:1", 0.9, SOMEBODY, 1, "vault")
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(intruder, BEGIN)
+    exported, at = first.exported(BEGIN), BEGIN
+    for _ in range(20):
+        exported, at = lived(exported, at, intruder)
+    assert Remembered(exported, at, 640, 360).note(intruder, at) is not None
+
+
+def test_who_wears_no_helmet_is_known_though_no_worker_lives_for_long_enough_to_find_that() -> None:
+    bare = Finding("no_helmet", "no_helmet:1", 0.9, SOMEBODY, 1)
+    first = Remembered(None, BEGIN, 640, 360)
+    first.note(bare, BEGIN)
+    exported, at = first.exported(BEGIN), BEGIN
+    for _ in range(6):
+        exported, at = lived(exported, at, None)
+    assert Remembered(exported, at, 640, 360).note(bare, at) is not None
 
 
 def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> None:
