@@ -16,6 +16,7 @@ from tests.support.all_work import ASKED_OF, TAKES_ALL, AllWork, running_belt
 from tests.support.analyses import assert_analysed_once, send
 from tests.support.calls import Calls, receiving_calls
 from tests.support.calls import receiver as receiver
+from tests.support.camera_workers import wait_until_looked_at_again
 from tests.support.cluster import Cluster
 from tests.support.cluster import cluster as cluster
 from tests.support.documents import Documents
@@ -29,6 +30,8 @@ pytestmark = [pytest.mark.soak, pytest.mark.models]
 PACE = {"call_every_s": 10.0, "analysis_every_s": 4.0}
 EARLIER = [f"{number:04}" for number in range(int(WORKS_FROM), int(newest_revision()))]
 """The newest migration of each earlier release that is said to work with this one's schema."""
+MISSES_WHAT_IS_NEW_AT_FIRST = "0024"
+"""A worker of that release takes a code in its first picture for the one that was told of before, whatever it says."""
 
 
 @pytest.mark.parametrize("upgrade", [True, False], ids=["upgrade", "back"])
@@ -98,7 +101,12 @@ def test_releases_side_by_side_take_over_each_other_s_work(
                         for _ in range(max(2, size.in_flight // 10)):
                             work.calls.start()
                         work.calls.wait_until_begun(steps, 2)
-                        worker.kill()
+                        if other == MISSES_WHAT_IS_NEW_AT_FIRST:
+                            with work.parcels.resting():
+                                worker.kill()
+                                wait_until_looked_at_again(api)
+                        else:
+                            worker.kill()
                         work.parcels.wait_for_more()
                         worker.start()
                 say(f"accepted by {('this release', 'the other')[number]}: {work}")

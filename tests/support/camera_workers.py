@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from ingest.vision.supervisor import CameraSupervisor
 from store.camera_streams import Stream, add, camera_streams, camera_workers, take_free
 from store.database import Database, ago
+from tests.support.calls import wait_until
 from tests.support.server import Account, RunningServer, children_of
 
 
@@ -104,6 +105,18 @@ def live_workers(server: RunningServer) -> set[str]:
         return set(
             connection.execute(sa.select(camera_workers.c.id).where(camera_workers.c.seen_at >= since)).scalars()
         )
+
+
+def wait_until_looked_at_again(server: RunningServer) -> None:
+    """After the death of whoever watched: until each stream has been looked at by who watches it now."""
+
+    def progress() -> dict[str, bytes | None]:
+        query = sa.select(camera_streams.c.id, camera_streams.c.progress).where(camera_streams.c.deleted_at.is_(None))
+        with server.database.read() as connection:
+            return {row.id: row.progress for row in connection.execute(query)}
+
+    before = progress()
+    wait_until(lambda: all(after != before[stream_id] for stream_id, after in progress().items()))
 
 
 def own_worker(server: RunningServer) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +77,7 @@ class Parcels:
             assert answer.status_code == 201, answer.text
             self.stream_ids.append(str(answer.json()["id"]))
         self.shown = 0
+        self._turn = threading.Lock()
 
     def show_next(self) -> None:
         assert self.shown < self._parcels, "the belt has no more"
@@ -82,8 +86,16 @@ class Parcels:
 
     def show_next_when_found(self) -> None:
         """May be called while the database, or who answers, is away; the last one stays."""
-        if self.shown < self._parcels and self.are_found():
-            self.show_next()
+        with self._turn:
+            if self.shown < self._parcels and self.are_found():
+                self.show_next()
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """All that was shown is found, and whoever shows the next when one is found shows nothing meanwhile."""
+        with self._turn:
+            self.wait_until_found()
+            yield
 
     def are_found(self) -> bool:
         """All that were shown, by each camera; False, too, where that cannot be known."""
