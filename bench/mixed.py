@@ -4,6 +4,10 @@ Each kind of client asks at a pace of its own, whatever the answers take, so tha
 and not less to do. After a third of the time a recording of 1 GB is uploaded, and after half of it 1,500 connections
 open that hardly say a word. When the day is over, what was accepted is waited for. The model is one that costs no time.
 
+Before all that, as many reads are asked for at once as there may be, and again: connections to the database come with
+the number of questions at one moment, up to a bound, and SQLite keeps their descriptors for the next ones. So there are
+as many from the beginning as there ever will be, and whatever comes on top is lost.
+
 Memory and descriptors are compared at their medians over a sixth of the time: the second, when everything is warm,
 against the last. How many children there are is chance: a pool has its second for as long as calls or documents have
 overlapped in the last minutes. So it is one process of each kind, the server and a child of each pool, that must not
@@ -49,6 +53,7 @@ SLOWEST_READ_MS = 250.0
 MOST_GROWTH = 0.05
 SETTLED_S = 60.0
 LARGE_BYTES = 1_000_000_000
+AT_ONCE, ROUNDS_AT_ONCE = 200, 10
 SLOW_CLIENTS = 1500
 # How often each kind of client asks, a second.
 PACES = {"read": 15.0, "agent": 8.0, "chat": 0.5, "document": 0.1, "call": 0.04}
@@ -98,6 +103,8 @@ class Day:
             "document": self._document,
             "call": self._call,
         }
+        for _ in range(ROUNDS_AT_ONCE):
+            await asyncio.gather(*(self._answered("read at first", self._read) for _ in range(AT_ONCE)))
         until = time.monotonic() + seconds
         await asyncio.gather(
             self._watch(until),
@@ -143,16 +150,21 @@ class Day:
 
     async def _timed(self, kind: str, ask: Callable[[], Awaitable[httpx2.Response]]) -> None:
         began = time.perf_counter()
+        if await self._answered(kind, ask):
+            self.seen.times[kind].append((time.perf_counter() - began) * 1000)
+
+    async def _answered(self, kind: str, ask: Callable[[], Awaitable[httpx2.Response]]) -> bool:
+        """Whether there was an answer, of whatever kind."""
         try:
             answer = await ask()
         # Whatever it is, an answer that cannot be read too: nobody else looks at it.
         except Exception as error:
             self.seen.failures.append(f"{kind}: {error!r}")
-            return
-        self.seen.times[kind].append((time.perf_counter() - began) * 1000)
+            return False
         self.seen.statuses[kind, answer.status_code] += 1
         if answer.status_code >= 400 or (kind == "agent" and not _is_result(answer)):
             self.seen.failures.append(f"{kind}: {answer.status_code} {answer.text[:300]}")
+        return True
 
     async def _read(self) -> httpx2.Response:
         some = self._random.choice(self.filled.communication_ids)
