@@ -28,11 +28,12 @@ _READ_LATE = ("plate_read", "container_read")
 """Told when they have been read, whose turn may come late: that they were away is known only then."""
 _SAME_FROM = 0.2
 _AT_ONCE = timedelta(seconds=3)
-_LATER = ("no_helmet", "no_vest", "no_mask", "no_gloves")
-"""Found by several looks: a worker that lives for some seconds finds none of them again, though they are there."""
+_SOON = ("person_entered", "zone_intrusion", "fall")
+"""Whoever they are told of is found at once, if still there. All else takes several looks, for which a worker may not
+live long enough."""
 _MOVED: Mapping[str, timedelta] = {
-    **dict.fromkeys(("person_entered", "zone_intrusion", "fall"), _AT_ONCE),
-    **dict.fromkeys(_LATER, _AT_FIRST),
+    **dict.fromkeys(_SOON, _AT_ONCE),
+    **dict.fromkeys(("no_helmet", "no_vest", "no_mask", "no_gloves"), _AT_FIRST),
 }
 """For so long somebody elsewhere is one of those of whom it was said before, as long as there are any left: people walk
 while nobody looks. By the event: some are known at once, others by several looks."""
@@ -172,7 +173,7 @@ class Remembered:
             return True
         if said.type in _READ_LATE:
             return False
-        sought = self._since(at) if said.type in _LATER else self._sought(said, at)
+        sought = self._sought(said, at) if said.type in _SOON else self._since(at)
         return sought > _AT_FIRST or self._unseen(said, at) > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from ingest.vision.remembered import Remembered
-from ingest.vision.scenarios.findings import Finding, Tracked
+from ingest.vision.scenarios.findings import EventType, Finding, Tracked
 from tests.support.scene_camera import BEGIN, PLATE, SOMEBODY
 
 
@@ -68,14 +68,15 @@ def test_who_stays_is_known_however_many_workers_come_and_go() -> None:
     assert Remembered(exported, at, 640, 360).note(intruder, at) is not None
 
 
-def test_who_wears_no_helmet_is_known_though_no_worker_lives_for_long_enough_to_find_that() -> None:
-    bare = Finding("no_helmet", "no_helmet:1", 0.9, SOMEBODY, 1)
+@pytest.mark.parametrize("kind", ["no_helmet", "fire"])
+def test_what_takes_several_looks_is_known_though_no_worker_lives_for_long_enough_to_find_it(kind: EventType) -> None:
+    finding = Finding(kind, f"{kind}:1", 0.9, SOMEBODY, 1)
     first = Remembered(None, BEGIN, 640, 360)
-    first.note(bare, BEGIN)
+    first.note(finding, BEGIN)
     exported, at = first.exported(BEGIN), BEGIN
     for _ in range(6):
         exported, at = lived(exported, at, None)
-    assert Remembered(exported, at, 640, 360).note(bare, at) is not None
+    assert Remembered(exported, at, 640, 360).note(finding, at) is not None
 
 
 def test_a_code_is_remembered_for_as_long_as_it_is_seen_and_ten_seconds() -> None:
