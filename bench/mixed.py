@@ -6,7 +6,7 @@ open that hardly say a word. When the day is over, what was accepted is waited f
 
 Before all that, as many reads are asked for at once as there may be, and again: connections to the database come with
 the number of questions at one moment, up to a bound, and SQLite keeps their descriptors for the next ones. So there are
-as many from the beginning as there ever will be, and whatever comes on top is lost.
+as many from the beginning as there ever will be, and whatever comes on top is a leak.
 
 Memory and descriptors are compared at their medians over a sixth of the time: the second, when everything is warm,
 against the last. How many children there are is chance: a pool has its second for as long as calls or documents have

@@ -133,10 +133,9 @@ class Remembered:
             if unseen <= _away(entry.said):
                 is_counted = entry.said.type != "person_entered" or entry.number not in uncounted
                 rows.append(replace(entry.said, unseen_s=unseen.total_seconds(), is_counted=is_counted))
+        since_s = self._since(now).total_seconds()
         rows += [
-            replace(
-                said, unseen_s=self._unseen(said, now).total_seconds(), sought_s=self._sought(said, now).total_seconds()
-            )
+            replace(said, unseen_s=said.unseen_s + since_s, sought_s=said.sought_s + since_s)
             for said in self._before
             if not self._is_over(said, now) and self._unseen(said, now) <= _away(said)
         ]
@@ -161,9 +160,6 @@ class Remembered:
         """Nobody looked between the two workers: that time is not one in which it was unseen."""
         return timedelta(seconds=said.unseen_s) + self._since(at)
 
-    def _sought(self, said: Said, at: datetime) -> timedelta:
-        return timedelta(seconds=said.sought_s) + self._since(at)
-
     def _is_back(self, said: Said, finding: Finding, at: datetime) -> bool:
         """Whether it came into view in time, of what was read late."""
         return self._unseen(said, at) - timedelta(seconds=finding.in_view_s) <= _away(said)
@@ -173,8 +169,8 @@ class Remembered:
             return True
         if said.type in _READ_LATE:
             return False
-        sought = self._sought(said, at) if said.type in _SOON else self._since(at)
-        return sought > _AT_FIRST or self._unseen(said, at) > _away(said)
+        sought_before = timedelta(seconds=said.sought_s if said.type in _SOON else 0)
+        return sought_before + self._since(at) > _AT_FIRST or self._unseen(said, at) > _away(said)
 
     def _moved(self, finding: Finding, at: datetime) -> Said | None:
         """The nearest of those in the same zone, if it may be any of them: codes, plates and fires do not walk."""

@@ -25,7 +25,6 @@ from PIL import Image
 from ingest.vision.demo_pictures import code_picture
 from store import accounts
 from store.camera_events import camera_events
-from store.camera_streams import camera_streams
 from tests.soak.conftest import Size
 from tests.support import events as webhook_events
 from tests.support.camera_workers import (
@@ -36,6 +35,7 @@ from tests.support.camera_workers import (
     live_workers,
     own_worker,
     owners,
+    progress,
     server_with_cameras,
 )
 from tests.support.clips import GREY, letterboxed, write_codes, write_pictures
@@ -112,9 +112,8 @@ class Watched:
 
     def remembers(self, zone: str) -> bool:
         """Whether a worker that takes a camera over now would be told of somebody in that zone."""
-        with self._server.database.read() as connection:
-            progress = list(connection.execute(sa.select(camera_streams.c.progress)).scalars())
-        said = [each for row in progress if row for each in json.loads(json.loads(row)["said"])["said"]]
+        told = filter(None, progress(self._server).values())
+        said = [each for row in told for each in json.loads(json.loads(row)["said"])["said"]]
         return any(each["zone"] == zone for each in said)
 
     def queue_left(self, stream_id: str) -> tuple[int, float]:

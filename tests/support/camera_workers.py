@@ -107,16 +107,17 @@ def live_workers(server: RunningServer) -> set[str]:
         )
 
 
+def progress(server: RunningServer) -> dict[str, bytes | None]:
+    """By stream, what whoever takes it over now would be told."""
+    query = sa.select(camera_streams.c.id, camera_streams.c.progress).where(camera_streams.c.deleted_at.is_(None))
+    with server.database.read() as connection:
+        return {row.id: row.progress for row in connection.execute(query)}
+
+
 def wait_until_looked_at_again(server: RunningServer) -> None:
     """After the death of whoever watched: until each stream has been looked at by who watches it now."""
-
-    def progress() -> dict[str, bytes | None]:
-        query = sa.select(camera_streams.c.id, camera_streams.c.progress).where(camera_streams.c.deleted_at.is_(None))
-        with server.database.read() as connection:
-            return {row.id: row.progress for row in connection.execute(query)}
-
-    before = progress()
-    wait_until(lambda: all(after != before[stream_id] for stream_id, after in progress().items()))
+    before = progress(server)
+    wait_until(lambda: all(after != before[stream_id] for stream_id, after in progress(server).items()))
 
 
 def own_worker(server: RunningServer) -> int:

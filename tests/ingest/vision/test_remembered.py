@@ -34,6 +34,13 @@ def test_who_is_still_there_once_a_model_is_loaded_is_not_told_again() -> None:
     assert second.note(intruder, loaded + timedelta(seconds=1)) is not None
 
 
+def told(finding: Finding) -> tuple[str, datetime]:
+    """What a worker leaves that dies as it tells of that, and when."""
+    worker = Remembered(None, BEGIN, 640, 360)
+    worker.note(finding, BEGIN)
+    return worker.exported(BEGIN), BEGIN
+
+
 def lived(exported: str, at: datetime, finding: Finding | None, for_s: float = 4) -> tuple[str, datetime]:
     """What a worker of some seconds leaves and when; `finding` is what it finds after a second."""
     worker = Remembered(exported, at, 640, 360)
@@ -48,9 +55,7 @@ def lived(exported: str, at: datetime, finding: Finding | None, for_s: float = 4
 
 def test_who_left_is_forgotten_though_no_worker_lives_for_long() -> None:
     intruder = Finding("zone_intrusion", "vault:1:1", 0.9, SOMEBODY, 1, "vault")
-    first = Remembered(None, BEGIN, 640, 360)
-    first.note(intruder, BEGIN)
-    exported, at = first.exported(BEGIN), BEGIN
+    exported, at = told(intruder)
     for _ in range(3):
         exported, at = lived(exported, at, None)
     assert Remembered(exported, at, 640, 360).note(intruder, at) is not None, "twelve seconds prove nothing yet"
@@ -60,9 +65,7 @@ def test_who_left_is_forgotten_though_no_worker_lives_for_long() -> None:
 
 def test_who_stays_is_known_however_many_workers_come_and_go() -> None:
     intruder = Finding("zone_intrusion", "vault:1:1", 0.9, SOMEBODY, 1, "vault")
-    first = Remembered(None, BEGIN, 640, 360)
-    first.note(intruder, BEGIN)
-    exported, at = first.exported(BEGIN), BEGIN
+    exported, at = told(intruder)
     for _ in range(20):
         exported, at = lived(exported, at, intruder)
     assert Remembered(exported, at, 640, 360).note(intruder, at) is not None
@@ -71,9 +74,7 @@ def test_who_stays_is_known_however_many_workers_come_and_go() -> None:
 @pytest.mark.parametrize("kind", ["no_helmet", "fire"])
 def test_what_takes_several_looks_is_known_though_no_worker_lives_for_long_enough_to_find_it(kind: EventType) -> None:
     finding = Finding(kind, f"{kind}:1", 0.9, SOMEBODY, 1)
-    first = Remembered(None, BEGIN, 640, 360)
-    first.note(finding, BEGIN)
-    exported, at = first.exported(BEGIN), BEGIN
+    exported, at = told(finding)
     for _ in range(6):
         exported, at = lived(exported, at, None)
     assert Remembered(exported, at, 640, 360).note(finding, at) is not None
