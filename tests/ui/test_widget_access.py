@@ -87,6 +87,21 @@ def test_everything_works_by_keyboard_alone(open_page: OpenPage, site: ScriptedS
     expect(launcher).to_be_focused()
 
 
+def test_nobody_is_called_away_from_a_question_by_what_appears(page: Page, site: ScriptedSite) -> None:
+    site.answers("Cited [1].", citations=[SOURCE])
+    ask(page, "One")
+    for opener, appears in [("Source 1", "section.source"), ("Not helpful", "form.comment textarea")]:
+        button = page.locator(".markdown, .tools").get_by_role("button", name=opener)
+        button.click()
+        expect(page.locator(appears)).to_be_focused()
+        button.click()
+        expect(page.locator(appears)).to_have_count(0)
+        # The visitor is in the field before the next frame is drawn.
+        button.evaluate("node => { node.click(); node.getRootNode().querySelector('#question').focus(); }")
+        expect(page.locator(appears)).to_be_visible()
+        expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+
+
 def test_the_focus_stays_inside_while_the_widget_covers_the_page(open_page: OpenPage, site: ScriptedSite) -> None:
     page = opened(open_page(viewport=PHONE))
     expect(page.get_by_role("dialog")).to_have_attribute("aria-modal", "true")

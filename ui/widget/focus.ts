@@ -21,8 +21,9 @@ export function keepFocusInside(event: KeyboardEvent, panel: HTMLElement): void 
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** Moves the focus to an element when it appears. */
+/** Moves the focus to an element when it appears; that is a frame late, and whoever began to write meanwhile goes on. */
 export function focusOnce(element: HTMLElement | null): void {
-  element?.focus({ preventScroll: true });
-  element?.scrollIntoView({ block: "nearest" });
+  if (!element || (element.getRootNode() as ShadowRoot).activeElement?.matches("textarea")) return;
+  element.focus({ preventScroll: true });
+  element.scrollIntoView({ block: "nearest" });
 }

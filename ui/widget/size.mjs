@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-const MOST_BYTES = 19_950;
+const MOST_BYTES = 19_980;
 const DIST = new URL("../dist/", import.meta.url);
 
 const assets = readdirSync(new URL("assets/", DIST)).filter((name) => /^widget-.*\.js$/.test(name));
