@@ -75,7 +75,7 @@ def test_a_view_is_deleted_only_after_a_question(account: Account, open_cabinet:
     page = open_cabinet(account, "/communications")
     views = page.get_by_role("button", name="Views")
     views.click()
-    expect(page.get_by_role("menuitem", name="Chats only", exact=True)).to_be_visible()
+    expect(page.get_by_role("menuitem", name="Chats only", exact=True)).to_be_focused()
     assert findings(page) == []
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitem", name="Delete the view “Chats only”")).to_be_focused()
@@ -87,6 +87,32 @@ def test_a_view_is_deleted_only_after_a_question(account: Account, open_cabinet:
     dialogue.get_by_role("button", name="Delete").click()
     expect(dialogue).to_have_count(0)
     assert account.get("/public/v1/views").json()["items"] == []
+
+
+def test_views_that_come_late_are_reached_by_keyboard(account: Account, open_cabinet: OpenCabinet) -> None:
+    body = {"name": "Chats only", "filters": {"kind": "chat"}}
+    assert account.post("/public/v1/views", json=body).status_code == 201
+    page = open_cabinet(account)
+    held: list[Route] = []
+    page.route("**/public/v1/views", lambda route: held.append(route))  # no built-in is taken as a handler
+    page.goto(f"{account.server.url}/cabinet/communications")
+    page.get_by_role("button", name="Views").click()
+    expect(page.get_by_role("menuitem", name="Loading the views…")).to_be_focused()
+    assert findings(page) == []
+    held[0].continue_()
+    expect(page.get_by_role("menuitem", name="Chats only", exact=True)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("menuitem", name="Delete the view “Chats only”")).to_be_focused()
+
+
+def test_a_view_menu_says_why_there_are_none(account: Account, open_cabinet: OpenCabinet) -> None:
+    page = open_cabinet(account)
+    page.route("**/public/v1/views", lambda route: route.fulfill(status=403, json={"code": "forbidden", "error": "No"}))
+    page.goto(f"{account.server.url}/cabinet/communications")
+    page.get_by_role("button", name="Views").click()
+    expect(page.get_by_role("menuitem", name="Loading the views…")).to_have_count(0)
+    expect(page.get_by_role("menuitem")).not_to_contain_text("Set a filter")
+    assert findings(page) == []
 
 
 def test_a_long_list_goes_on_as_it_is_scrolled(account: Account, open_cabinet: OpenCabinet) -> None:

@@ -16,6 +16,7 @@ type View = components["schemas"]["ViewBody"];
 
 const texts: Texts<{
   views: string;
+  waiting: string;
   none: string;
   save: string;
   name: string;
@@ -33,6 +34,7 @@ const texts: Texts<{
 }> = {
   en: {
     views: "Views",
+    waiting: "Loading the views…",
     none: "No saved views yet.",
     save: "Save this view…",
     name: "Name of the view",
@@ -50,6 +52,7 @@ const texts: Texts<{
   },
   ru: {
     views: "Виды",
+    waiting: "Виды загружаются…",
     none: "Сохранённых видов пока нет.",
     save: "Сохранить этот вид…",
     name: "Название вида",
@@ -92,6 +95,8 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
   const here = keyOf(filters);
   const saved = views.data?.items ?? [];
   const chosen = saved.find((view) => keyOf(view.filters) === here);
+  const without = here ? t.none : t.first;
+  const nothing = views.isPending ? t.waiting : views.isError ? said(views.error) : without;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (name.trim()) save.mutate();
@@ -105,7 +110,8 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
             {chosen?.name ?? t.views}
           </Button>
         </Menu.Target>
-        <Menu.Dropdown>
+        {/* Another one for what was opened before it was there, so that the focus is put on the first of it. */}
+        <Menu.Dropdown key={String(views.isPending)}>
           {saved.map((view) => (
             <Group key={view.id} gap={0} wrap="nowrap">
               <Menu.Item
@@ -131,7 +137,7 @@ export function SavedViews({ filters, replace }: { filters: Filters; replace: (v
           ))}
           {!saved.length && (
             <Menu.Item aria-disabled closeMenuOnClick={false} c="dimmed">
-              {here ? t.none : t.first}
+              {nothing}
             </Menu.Item>
           )}
           {here && !chosen && mayAct("operator") && (
