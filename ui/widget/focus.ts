@@ -21,9 +21,12 @@ export function keepFocusInside(event: KeyboardEvent, panel: HTMLElement): void 
   (event.shiftKey ? last : first)?.focus();
 }
 
-/** Moves the focus to an element when it appears; that is a frame late, and whoever began to write meanwhile goes on. */
+/**
+ * Shows an element when it appears, and moves the focus there. That is a frame late, and a telephone's buttons take no
+ * focus from a field: whoever is writing goes on.
+ */
 export function focusOnce(element: HTMLElement | null): void {
-  if (!element || (element.getRootNode() as ShadowRoot).activeElement?.matches("textarea")) return;
-  element.focus({ preventScroll: true });
+  if (!element) return;
+  if (!(element.getRootNode() as ShadowRoot).activeElement?.matches("textarea")) element.focus({ preventScroll: true });
   element.scrollIntoView({ block: "nearest" });
 }
