@@ -20,7 +20,8 @@ from store.database import Connection, Database, now
 from store.errors import Conflict, NotFound
 from store.ids import new_id
 from store.index_work import INDEX_COMMUNICATION
-from store.widget import Role, Turn, WidgetConversation
+from store.widget import Turn, WidgetConversation
+from store.widget_roles import Role
 
 VISITOR_LABEL = "visitor"
 AGENT_LABEL = "agent"

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import structlog
@@ -243,13 +243,6 @@ def _prepare(tenant_id: str, task_id: str) -> dict[str, Any]:
     }
 
 
-def recognise_part(
-    folder: Path, part: transcribe.Part, engine: Engine, language: str, words: bool
-) -> list[transcribe.Segment]:
-    """`transcribe.recognise_part`, for a child process."""
-    return transcribe.recognise_part(folder, part, engine, language=language, words=words)
-
-
 @lasting_step("recognise_part")
 def _recognise(
     tenant_id: str,
@@ -271,9 +264,8 @@ def _recognise(
         engine = Engine(**chosen) if chosen else None
         if engine is None or not is_usable(engine):
             engine = choose_engine(house.settings)
-        segments = run(
-            house.pools.speech, task, recognise_part, folder, recording["parts"][number], engine, language, words
-        )
+        recognise = partial(transcribe.recognise_part, language=language, words=words)
+        segments = run(house.pools.speech, task, recognise, folder, recording["parts"][number], engine)
     except WorkCancelled:
         return []
     meters.SPEECH_SECONDS.inc(recording["parts"][number]["speech_ms"] / 1000)

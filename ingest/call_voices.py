@@ -7,7 +7,7 @@ again by voice, and the only voice of a call that names one person is that perso
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any, TypedDict
 
 import structlog
@@ -100,8 +100,8 @@ def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: P
             if not diarize.heard(folder, file, pieces[file]):  # another machine's work, or its folder was lost
                 for piece in pieces[file]:
                     run(house.pools.speech, task, diarize.listen, folder, file, piece, models)
-            expected = task.parameters.get("expected_speakers")
-            found[label] = run(house.pools.decoding, task, settle, folder, file, pieces[file], expected)
+            settle = partial(diarize.settle, expected=task.parameters.get("expected_speakers"))
+            found[label] = run(house.pools.decoding, task, settle, folder, file, pieces[file])
         if not _are_wanted_now(task):
             for diarized in found.values():  # what a step returns is stored, too
                 diarized["voices"] = [{"clean_ms": 0, "embedding": []} for _ in diarized["voices"]]
@@ -116,11 +116,6 @@ def tell(tenant_id: str, task_id: str, recording: transcribe.Prepared, pieces: P
 def _are_wanted_now(task: Task) -> bool:
     with workshop().database.read() as connection:
         return are_wanted(connection, task)
-
-
-def settle(folder: Path, file: str, pieces: list[list[int]], expected: int | None) -> Diarized:
-    """`diarize.settle`, for a child process."""
-    return diarize.settle(folder, file, pieces, expected=expected)
 
 
 def _sampled(task: Task, recording: transcribe.Prepared, models: diarize.Models) -> dict[str, diarize.Voice]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -79,15 +80,9 @@ def decode(house: Workshop, task: Task) -> transcribe.Prepared:
     folder = folder_of(house, task.id)
     shutil.rmtree(folder, ignore_errors=True)  # of an earlier try
     folder.mkdir(parents=True)
+    prepare = partial(transcribe.prepare, channel_speakers=bool(task.parameters["channel_speakers"]))
     with house.blobs.as_file(task.blob_key) as path:
-        return run(
-            house.pools.decoding, task, prepare_recording, path, folder, bool(task.parameters["channel_speakers"])
-        )
-
-
-def prepare_recording(path: Path, folder: Path, channel_speakers: bool) -> transcribe.Prepared:
-    """`transcribe.prepare`, for a child process."""
-    return transcribe.prepare(path, folder, channel_speakers=channel_speakers)
+        return run(house.pools.decoding, task, prepare, path, folder)
 
 
 def decoded_folder(house: Workshop, task: Task, recording: transcribe.Prepared) -> Path:

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -141,18 +142,19 @@ class ChildPool:
         Of those who wait for a place, urgent work goes first, then the `owner` who was served least recently, then who
         came first. Under its `tag` work can be cancelled.
 
-        The function must be found by name in an importable module. What it raises is raised here, with the child's
-        traceback as a note. Raises ChildDied, ChildTimedOut, ChildOutOfMemory, ChildFailed, WorkCancelled or
-        PoolClosed.
+        The function, or that of a `partial`, must be found by name in an importable module; one that imports nothing of
+        the server's, since each child imports it anew. What it raises is raised here, with the child's traceback as a
+        note. Raises ChildDied, ChildTimedOut, ChildOutOfMemory, ChildFailed, WorkCancelled or PoolClosed.
         """
-        if function.__module__ == "__main__" or "<" in function.__qualname__:
+        named: Callable[..., Result] = function.func if isinstance(function, partial) else function
+        if named.__module__ == "__main__" or "<" in named.__qualname__:
             raise TypeError(f"{function!r} cannot be found by name in a child process")
         request = pickle.dumps((function, args), protocol=pickle.HIGHEST_PROTOCOL)
         work: Work[_Child] = Work(urgent, owner, tag)
         self._wait_for_place(work)
         child = self._take(work)
         try:
-            with traces.span(f"child {self.name}", attributes={"code.function.name": function.__qualname__}):
+            with traces.span(f"child {self.name}", attributes={"code.function.name": named.__qualname__}):
                 outcome, value = self._ask(work, child, request)
         # One that was killed for the pool's end or for a cancel did not just die.
         except (ChildDied, ChildTimedOut):

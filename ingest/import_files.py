@@ -5,10 +5,7 @@ The child leaves what it found in a file, so that neither side has a whole mail 
 
 from __future__ import annotations
 
-import errno
-import pickle
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
@@ -17,6 +14,7 @@ from ingest.import_media import own_folder
 from ingest.imports import Imported, Wishes, record
 from ingest.messages.imported import ImportedConversation
 from ingest.messages.reading import Unreadable
+from ingest.messages.taking_apart import take_apart, taken_apart
 from store import accounts
 from store.blobs import Blobs
 from store.database import Database
@@ -24,71 +22,8 @@ from store.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-_FOUND = "conversations"
-_TOLD_FRAMES = 6
-# What the machine lacks is not the file's fault.
-_OWN_TROUBLES = frozenset(
-    {errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM}
-)
-
 Run = Callable[..., int]
 """Runs a function with its arguments in a child process, as `ChildPool.run` does."""
-
-
-def take_apart(
-    path: Path, folder: Path, own: Sequence[str], zone: str, declared_name: str, export_folder: Path | None
-) -> int:
-    """The child's work: writes the export's conversations and their files into the folder; how many conversations.
-
-    Raises Unreadable, also where a reader fails in a way that nobody thought of, and OSError where the machine lacks
-    something.
-    """
-    try:
-        return _take_apart(path, folder, own, zone, declared_name, export_folder)
-    except (Unreadable, MemoryError):
-        raise
-    # Files come from anywhere: what a reader stumbles over is one file's trouble.
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno in _OWN_TROUBLES:
-            raise
-        raise Unreadable("It cannot be read.", fault=_where(error)) from None
-
-
-def _where(error: BaseException) -> str:
-    """For the log: its message may hold what people wrote, so that is left out."""
-    frames = traceback.extract_tb(error.__traceback__)[-_TOLD_FRAMES:]
-    places = (f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
-    return f"{type(error).__name__} at {' < '.join(places)}"
-
-
-def _take_apart(
-    path: Path, folder: Path, own: Sequence[str], zone: str, declared_name: str, export_folder: Path | None
-) -> int:
-    from ingest.messages.detect import read_export
-
-    count = 0
-    with (folder / _FOUND).open("wb") as found:
-        for conversation in read_export(
-            path,
-            folder / "media",
-            own_addresses=own,
-            own_names=own,
-            zone=zone,
-            declared_name=declared_name,
-            export_folder=export_folder,
-        ):
-            if any(turn.text or turn.media for turn in conversation.turns):
-                pickle.dump(conversation, found, protocol=pickle.HIGHEST_PROTOCOL)
-                count += 1
-    return count
-
-
-def _taken_apart(folder: Path, count: int) -> Iterator[ImportedConversation]:
-    with (folder / _FOUND).open("rb") as found:
-        for _ in range(count):
-            conversation = pickle.load(found)  # noqa: S301 - our own child wrote it
-            assert isinstance(conversation, ImportedConversation)
-            yield conversation
 
 
 def import_file(
@@ -123,7 +58,7 @@ def import_file(
             if error.fault:
                 log.error("a reader of exports failed", fault=error.fault)
             raise
-        for conversation in _taken_apart(folder, count):
+        for conversation in taken_apart(folder, count):
             found = record(database, blobs, settings, tenant_id, conversation, wishes)
             stored(found, conversation)
             results.append(found)

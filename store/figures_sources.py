@@ -11,12 +11,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from store import widget
 from store.analysis import qc_evaluations, summaries, summary_items
 from store.communications import communications, content_items
 from store.figures import CRITERION_BITS, communication_figures, participation_figures
 from store.signals import SIGNALS
 from store.speakers import STAFF_ROLES, communication_speakers
+from store.widget_roles import SIDES
 
 TENANT: sa.BindParameter[Any] = sa.bindparam("tenant_id")
 IDS: sa.BindParameter[Any] = sa.bindparam("communication_ids", expanding=True)
@@ -79,7 +79,7 @@ def _voices() -> sa.CTE:
     spoken = _spoken()
     of_widget = [
         (sa.and_(communications.c.channel_type == "widget", spoken.c.label == label), side)
-        for label, side in widget.SIDES.items()
+        for label, side in SIDES.items()
     ]
     known = (
         sa.select(spoken, sa.func.coalesce(named.c.side, sa.case(*of_widget)).label("known_side"))

@@ -6,7 +6,7 @@ the communication's content has no place for: what became of a message, its sour
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -16,10 +16,8 @@ from sqlalchemy.engine import Connection, Row
 
 from store.database import id_column, metadata, now, time_column
 from store.scope import across_tenants
+from store.widget_roles import Role
 
-Role = Literal["visitor", "agent", "operator"]
-SIDES: Mapping[Role, Literal["client", "staff"]] = {"visitor": "client", "agent": "staff", "operator": "staff"}
-"""Of the labels in such a conversation, which are the roles: its people are no participants."""
 Status = Literal["answering", "answered", "failed", "cancelled", "kept"]
 """Of a visitor's message; `kept`: a person has the conversation. What others say is always `kept`."""
 State = Literal["waiting", "taken", "agent"]

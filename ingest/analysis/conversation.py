@@ -10,12 +10,12 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from ingest.analysis.catalogs import Language
-from store import widget
+from store.widget_roles import SIDES
 
 Side = Literal["employee", "client", "unknown"]
 EMPLOYEE_ROLES = ("sales", "support", "employee")
 _WIDGET_SIDES: Mapping[str, Side] = {
-    label: "client" if side == "client" else "employee" for label, side in widget.SIDES.items()
+    label: "client" if side == "client" else "employee" for label, side in SIDES.items()
 }
 
 

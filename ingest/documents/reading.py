@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 import structlog
 
 from ingest.children import ChildDied, ChildOutOfMemory, ChildTimedOut
-from ingest.documents import images, ocr, pdf
-from ingest.documents.parse import parse
-from ingest.documents.parsed import DocumentError, Limits, ParsedDocument
+from ingest.documents import child_work, ocr
+from ingest.documents.child_work import Packed
+from ingest.documents.parsed import DocumentError
 from ingest.documents.recording_charges import Heard
 from ingest.workshop import TRIES, Workshop, run_or_shut_down
-from rag.chunking import Chunk, chunk_sections
+from rag.chunking import Chunk
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,6 @@ ForChild = tuple[Path, str, int, ocr.Session]
 
 _BATCH_PAGES = 4
 _MAX_HURT_PAGES = 20
-_SLICE = 256
 _HURT = {"unreadable", "too_large"}  # what a child that died, ran too long or took too much memory is told as
 _CRASHES = "Reading the document crashes the reader."
 _TAKES_LONG = "Reading the document takes longer than is allowed."
@@ -69,10 +68,10 @@ def read_document(
     for_child = (path, name, settings.max_document_bytes, session)
     if not go_on():
         raise ReadingStopped
-    read = _in_child(house, tenant_id, _parse_and_chunk, *for_child)
+    read = _in_child(house, tenant_id, child_work.parse_and_chunk, *for_child)
     if isinstance(read, list):
         _recognise(house, tenant_id, for_child, read, go_on, progress)
-        read = _in_child(house, tenant_id, _parse_and_chunk, *for_child)
+        read = _in_child(house, tenant_id, child_work.parse_and_chunk, *for_child)
         if isinstance(read, list):
             raise DocumentError("internal_error", "Recognised pages went away while the document was put together.")
     progress(1.0)
@@ -98,7 +97,7 @@ def _recognise(
         if not go_on():
             raise ReadingStopped
         try:
-            _in_child(house, tenant_id, _recognise_batch, *for_child, batch)
+            _in_child(house, tenant_id, child_work.recognise_batch, *for_child, batch)
         except DocumentError as error:
             if error.code not in _HURT:
                 raise
@@ -114,53 +113,13 @@ def _recognise(
         progress(0.05 + 0.9 * done / len(pages))
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """`Read` on its way out of a child. In slices, since to unpack one holds up all that the server does."""
-
-    mime: str
-    title: str
-    slices: list[str]
-    heard: Heard | None = None
-
-
-def pack(parsed: ParsedDocument, limits: Limits, heard: Heard | None = None) -> Packed:
-    """A document's chunks, for a child. Raises DocumentError `too_large` where they are too many."""
-    chunks = chunk_sections(parsed.sections)
-    if len(chunks) > limits.max_chunks:
-        raise DocumentError("too_large", f"It has more than {limits.max_chunks:,} passages.")
-    slices = [
-        json.dumps([[getattr(chunk, each.name) for each in fields(Chunk)] for chunk in chunks[start : start + _SLICE]])
-        for start in range(0, len(chunks), _SLICE)
-    ]
-    return Packed(parsed.mime, parsed.title, slices, heard)
-
-
 def unpack(packed: Packed) -> Read:
     chunks: list[Chunk] = []
     for piece in packed.slices:
         for values in json.loads(piece):
             chunk = Chunk(*values)
             chunks.append(replace(chunk, title_path=tuple(chunk.title_path)))
-    return Read(packed.mime, packed.title, chunks, packed.heard)
-
-
-def _parse_and_chunk(path: Path, name: str, max_bytes: int, session: ocr.Session) -> Packed | list[int]:
-    """The document, or the pages that are to be recognised before."""
-    limits = Limits(max_bytes=max_bytes)
-    with ocr.use(session):
-        try:
-            parsed = parse(path, name, limits)
-        except ocr.PagesToRecognise as waiting:
-            return waiting.pages
-    return pack(parsed, limits)
-
-
-def _recognise_batch(path: Path, name: str, max_bytes: int, session: ocr.Session, pages: list[int]) -> None:
-    with path.open("rb") as file:
-        is_pdf = b"%PDF-" in file.read(1024)
-    with ocr.use(session):
-        (pdf if is_pdf else images).recognise(path, pages)
+    return Read(packed.mime, packed.title, chunks)
 
 
 def _in_child(house: Workshop, tenant_id: str, function: Callable[..., Result], *arguments: object) -> Result:

@@ -10,28 +10,21 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
 
 from ingest.children import ChildDied, ChildOutOfMemory, ChildPool, ChildTimedOut
-from ingest.documents import recording_charges
-from ingest.documents.parsed import DocumentError, Limits, Outline
-from ingest.documents.reading import Packed, Read, ReadingStopped, pack, unpack
+from ingest.documents import recording_charges, spoken
+from ingest.documents.parsed import DocumentError, Limits
+from ingest.documents.reading import Read, ReadingStopped, unpack
 from ingest.documents.recording_charges import Heard
 from ingest.speech import transcribe
-from ingest.speech.decode import (
-    MAX_DECODED_BYTES,
-    MAX_DURATION_MS,
-    SAMPLE_RATE,
-    AudioInfo,
-    Undecodable,
-    media_type,
-)
+from ingest.speech.decode import MAX_DECODED_BYTES, MAX_DURATION_MS, SAMPLE_RATE, Undecodable
 from ingest.speech.recognise import Engine, choose_engine
 from ingest.speech.samples import NoRoom
 from ingest.workshop import TRIES, Workshop, run_or_shut_down
@@ -44,12 +37,6 @@ Result = TypeVar("Result")
 UNPAID = "client_inactive: the balance does not cover the transcription of this recording."
 
 _DECODED, _RECOGNISED = 0.05, 0.98
-
-# A paragraph is what a citation's times are exact to.
-_FULL_PARAGRAPH = 300
-_SHORT_PARAGRAPH = 100
-_PAUSE_S = 2.0
-_HEADING_MS = 10 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +92,11 @@ def hear_document(
     if not is_held:
         raise DocumentError("internal_error", UNPAID)
     _recognise(house, recording, prepared, engine, go_on, progress)
-    max_bytes = house.settings.max_document_bytes
-    limits = Limits(max_bytes=max_bytes)
-    packed: Packed = _ask(house.pools.documents, recording, _assemble, recording, prepared, limits, heard)
+    limits = Limits(max_bytes=house.settings.max_document_bytes)
+    parts = [recording.part(number) for number in range(len(prepared["parts"]))]
+    packed = _ask(house.pools.documents, recording, spoken.assemble, parts, prepared, limits, recording.name)
     progress(1.0)
-    return unpack(packed)
+    return replace(unpack(packed), heard=heard)
 
 
 def _check(go_on: Callable[[], bool]) -> None:
@@ -161,14 +148,11 @@ def _recognise(
     for number, part in enumerate(prepared["parts"]):
         if not recording.part(number).exists():
             _check(go_on)
-            segments = _ask(house.pools.speech, recording, _recognise_part, recording.sound, part, engine, language)
+            recognise = partial(transcribe.recognise_part, language=language)
+            segments = _ask(house.pools.speech, recording, recognise, recording.sound, part, engine)
             _keep(recording.part(number), segments)
         done_ms += part["speech_ms"]
         progress(_DECODED + (_RECOGNISED - _DECODED) * done_ms / max(prepared["speech_ms"], 1))
-
-
-def _recognise_part(folder: Path, part: transcribe.Part, engine: Engine, language: str) -> list[transcribe.Segment]:
-    return transcribe.recognise_part(folder, part, engine, language=language)
 
 
 def _ask(pool: ChildPool, recording: Recording, function: Callable[..., Result], *arguments: object) -> Result:
@@ -187,57 +171,6 @@ def _ask(pool: ChildPool, recording: Recording, function: Callable[..., Result],
     except ChildOutOfMemory:
         code = "internal_error" if is_ours else "too_large"
         raise DocumentError(code, "Reading the recording takes more memory than is allowed.") from None
-
-
-def _assemble(recording: Recording, prepared: transcribe.Prepared, limits: Limits, heard: Heard) -> Packed:
-    """The recognised parts as a document, in a child."""
-    parts = [_kept(recording.part(number)) or [] for number in range(len(prepared["parts"]))]
-    segments = [each for each in transcribe.merge(prepared, parts, "")["segments"] if each["text"].strip()]
-    if not any(character.isalnum() for each in segments for character in each["text"]):
-        raise DocumentError("empty", "No words are understood in the recording.")
-    outline = Outline(limits)
-    has_headings = prepared["duration_ms"] >= _HEADING_MS
-    next_ms = 0
-    for paragraph in _paragraphs(segments):
-        start_ms = round(paragraph[0]["start"] * 1000)
-        if has_headings and start_ms >= next_ms:
-            outline.heading(1, _clock(start_ms))
-            next_ms = (start_ms // _HEADING_MS + 1) * _HEADING_MS
-        outline.heard(start_ms, round(max(each["end"] for each in paragraph) * 1000))
-        outline.block(_text(paragraph))
-    info: Any = prepared["source"]
-    parsed = outline.finish(media_type(AudioInfo(**info)), recording.name)
-    return pack(parsed, limits, heard)
-
-
-def _paragraphs(segments: Sequence[transcribe.Segment]) -> Iterator[list[transcribe.Segment]]:
-    """A few utterances each, sooner where nobody speaks for a while."""
-    paragraph: list[transcribe.Segment] = []
-    characters, until = 0, 0.0
-    for segment in segments:
-        is_full = characters >= _FULL_PARAGRAPH
-        pauses = characters >= _SHORT_PARAGRAPH and segment["start"] - until >= _PAUSE_S
-        if paragraph and (is_full or pauses):
-            yield paragraph
-            paragraph, characters = [], 0
-        paragraph.append(segment)
-        characters += len(segment["text"])
-        until = max(until, segment["end"])
-    if paragraph:
-        yield paragraph
-
-
-def _text(paragraph: Sequence[transcribe.Segment]) -> str:
-    """A line for each who speaks in turn, where the channels keep them apart."""
-    text = paragraph[0]["text"].strip()
-    for before, segment in pairwise(paragraph):
-        text += (" " if segment["speaker"] == before["speaker"] else "\n") + segment["text"].strip()
-    return text
-
-
-def _clock(ms: int) -> str:
-    minutes, seconds = divmod(ms // 1000, 60)
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:{seconds:02d}"
 
 
 def _sha256(path: Path) -> str:

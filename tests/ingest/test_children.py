@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -221,9 +222,14 @@ def test_what_cannot_be_sent_back_is_named(pool: ChildPool, function: Callable[.
     assert pool.run(child_work.add, 1, 1) == 2
 
 
-def test_a_function_without_an_importable_name_is_refused(pool: ChildPool) -> None:
+def test_named_arguments_come_as_a_partial(pool: ChildPool) -> None:
+    assert pool.run(partial(child_work.add, second=2), 1) == 3
+
+
+@pytest.mark.parametrize("function", [lambda: 1, partial(lambda: 1)])
+def test_a_function_without_an_importable_name_is_refused(pool: ChildPool, function: Callable[[], int]) -> None:
     with pytest.raises(TypeError, match="by name"):
-        pool.run(lambda: 1)
+        pool.run(function)
 
 
 def test_a_child_inherits_no_socket_and_does_not_import_the_main_program() -> None:

@@ -11,11 +11,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from ingest import import_files
-from ingest.import_files import import_file, take_apart
+from ingest.import_files import import_file
 from ingest.imports import Wishes
 from ingest.messages import detect
 from ingest.messages.imported import ImportedConversation
 from ingest.messages.reading import Unreadable
+from ingest.messages.taking_apart import take_apart
 from tests.ingest.office import Office, chat
 from tests.ingest.office import office as office
 from tests.store.conftest import database as database
