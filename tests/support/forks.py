@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TypedDict
 
 _REQUEST_BYTES, _ANSWER_BYTES, _ENDS_AT_ONCE = 128 * 1024, 32, 4096
@@ -180,9 +181,22 @@ def _become(request: _Request, output: int, errors: int) -> None:
     sys.argv = [sys.argv[0], *request["arguments"]]
 
 
+def _share_encoder() -> None:
+    """All that are forked have one in memory: to load it takes a core half a second each."""
+    from rag import embedding, multilingual_encoder
+    from store.settings import Settings
+
+    spec = embedding.choose_embedder(Settings(_env_file=None))  # type: ignore[call-arg]
+    if spec is not None and spec.engine == "multilingual-encoder":
+        encoder_of = cache(multilingual_encoder.MultilingualEncoder)
+        encoder_of(Path(spec.source))
+        vars(multilingual_encoder)["MultilingualEncoder"] = encoder_of
+
+
 def _main() -> None:
     from api import command_line, server  # noqa: F401 - what `serve` imports, too
 
+    _share_encoder()
     gc.freeze()
     asked = _wait_for_requests(socket.socket(fileno=int(sys.argv[1])))
     if asked is not None:
