@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from ingest.children import ChildPool
-from ingest.documents import ocr, reading
+from ingest.documents import child_work, ocr, reading
 from ingest.documents.parsed import DocumentError
 from store.settings import Settings, load_settings
 from tests.ingest.documents.files import pdf_of_lines
@@ -161,7 +161,7 @@ def test_pages_that_hurt_the_child_are_left_empty_and_the_others_are_read(
     ask = reading._in_child
 
     def hurt(house: Any, tenant_id: str, function: Any, *arguments: Any) -> Any:
-        if function is reading._recognise_batch and 3 in arguments[-1]:
+        if function is child_work.recognise_batch and 3 in arguments[-1]:
             raise DocumentError("unreadable", "Reading the document crashes the reader.")
         return ask(house, tenant_id, function, *arguments)
 

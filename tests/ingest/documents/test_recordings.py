@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import time
@@ -22,6 +23,7 @@ from ingest.documents.parsed import DocumentError, Limits
 from ingest.documents.reading import Read, ReadingStopped, unpack
 from ingest.documents.recording_charges import Heard
 from ingest.documents.recordings import Recording, hear_document
+from ingest.documents.spoken import assemble
 from store import accounts, billing, weights
 from store.database import Database
 from store.ids import new_id
@@ -269,13 +271,11 @@ def test_a_run_that_ends_otherwise_costs_nothing_and_the_next_one_is_charged(pay
 
 def assembled(folder: Path, segments: list[tuple[float, float, str, str]], duration_ms: int) -> Read:
     """A document of (start, end, text, speaker), without any engine."""
-    recording = Recording("tenant", "document", 1, folder / "blob", "talk.ogg", folder)
-    recordings._keep(
-        recording.part(0), [{"start": s, "end": e, "text": text, "speaker": who} for s, e, text, who in segments]
-    )
+    part = folder / "0.json"
+    part.write_text(json.dumps([{"start": s, "end": e, "text": text, "speaker": who} for s, e, text, who in segments]))
     source = {"duration_ms": None, "channels": 1, "sample_rate": 16000, "codec": "opus", "container": "ogg"}
     prepared: Any = {"duration_ms": duration_ms, "parts": [{}], "source": source}
-    return unpack(recordings._assemble(recording, prepared, Limits(), Heard(audio_ms=duration_ms, sha256="")))
+    return unpack(assemble([part], prepared, Limits(), "talk.ogg"))
 
 
 def test_long_recordings_have_a_heading_with_the_time_about_every_ten_minutes(tmp_path: Path) -> None:
