@@ -30,7 +30,7 @@ _numbers = itertools.count(1)
 
 
 def pytest_collection_finish() -> None:
-    """All that is collected stays: else whoever looks for garbage looks through it, a sixth of a run's time."""
+    """What is there now stays: else each look for garbage goes through it, a sixth of this process' time."""
     gc.collect()
     gc.freeze()
 
